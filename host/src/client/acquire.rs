@@ -1,0 +1,141 @@
+//! Taking a hold: ask, wait in line, be woken, ask again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::RngExt as _;
+
+use super::held::Held;
+use super::leases::Shared;
+use super::request::Wait;
+use crate::clock::Moment;
+use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
+use crate::spec::{Answer, Ask, Granted, Mode};
+use crate::wake::Watch;
+
+/// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
+pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Result<Held, Error> {
+    shared.give_back.start();
+    let until = wait.until(shared.clock.now());
+    let mut attempt = Attempt { shared, ask, until, may_hold: false };
+    let mut watch = None;
+    loop {
+        let sent = shared.clock.now();
+        match attempt.ask().await? {
+            Answer::Granted(granted) => match attempt.deliver(&granted, sent) {
+                Some(held) => return Ok(held),
+                None => attempt.give_back_late(wait).await?,
+            },
+            Answer::Busy { .. } => return Err(attempt.refused(ErrorKind::NotAcquired)),
+            Answer::LineFull => return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line))),
+            Answer::Waiting { retry_in, .. } => match &watch {
+                // A wake before now found nobody listening: ask once more before sleeping.
+                None => watch = Some(shared.backend.watch(&attempt.ask.key, attempt.ask.holder)),
+                Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
+            },
+        }
+    }
+}
+
+/// An ask under way. Dropped while the backend may know of it, it leaves the line and gives back
+/// a grant that was on its way.
+struct Attempt<'a> {
+    shared: &'a Arc<Shared>,
+    ask: Ask,
+    /// The end of the wait; none for one without a bound, and for a single attempt.
+    until: Option<Moment>,
+    /// Whether the backend may hold a ticket or a grant of this ask.
+    may_hold: bool,
+}
+
+impl Attempt<'_> {
+    /// Asks once. The wait bounds the backend's time too.
+    async fn ask(&mut self) -> Result<Answer, Error> {
+        self.may_hold = true;
+        let asked = self.shared.backend.ask(&self.ask);
+        let answer = match self.until {
+            Some(until) if !self.shared.properties.at_once => tokio::select! {
+                biased;
+                answer = asked => answer,
+                () = self.shared.clock.sleep_until(until) => {
+                    return Err(self.error(ErrorKind::NotAcquired));
+                }
+            },
+            _ => asked.await,
+        };
+        answer.map_err(|error| self.unconfirmed(error))
+    }
+
+    /// Makes a hold of a grant; none if its reply came too late to leave anything of it.
+    fn deliver(&mut self, granted: &Granted, sent: Moment) -> Option<Held> {
+        let held = Held::new(self.shared, &self.ask, granted, sent)?;
+        self.may_hold = false;
+        Some(held)
+    }
+
+    /// Gives back a grant that came too late; an error once there is no time for another try.
+    async fn give_back_late(&mut self, wait: Wait) -> Result<(), Error> {
+        self.leave().await;
+        let time_is_left = self.until.is_none_or(|until| self.shared.clock.now() < until);
+        if wait == Wait::Never || !time_is_left {
+            return Err(self.error(ErrorKind::NotAcquired));
+        }
+        Ok(())
+    }
+
+    /// Sleeps until there is a reason to ask again; an error once the wait has ended.
+    async fn sleep(&mut self, watch: &Watch, retry_at: Moment) -> Result<(), Error> {
+        let clock = &self.shared.clock;
+        let ask_at = retry_at.min(clock.now().after(self.sign_of_life_in()));
+        let sleep_until = self.until.map_or(ask_at, |until| until.min(ask_at));
+        tokio::select! {
+            biased;
+            () = watch.woken() => return Ok(()),
+            () = clock.sleep_until(sleep_until) => {}
+        }
+        // When something ahead could lapse at the very end of the wait, it is asked once more.
+        if sleep_until < ask_at {
+            self.leave().await;
+            return Err(self.error(ErrorKind::NotAcquired));
+        }
+        Ok(())
+    }
+
+    /// A third of the ticket's patience, or a little less, so that waiters do not ask in step.
+    fn sign_of_life_in(&self) -> Duration {
+        let third = self.shared.properties.patience / 3;
+        third.mul_f64(rand::rng().random_range(0.8..1.0))
+    }
+
+    async fn leave(&mut self) {
+        match self.shared.backend.leave(&self.ask.key, self.ask.holder).await {
+            Ok(()) => self.may_hold = false,
+            Err(error) => tracing::debug!(key = %self.ask.key, ?error, "will be given back later"),
+        }
+    }
+
+    /// The backend said no, so it knows nothing of this ask.
+    fn refused(&mut self, kind: ErrorKind) -> Error {
+        self.may_hold = false;
+        self.error(kind)
+    }
+
+    fn unconfirmed(&mut self, error: BackendError) -> Error {
+        if error.applied == Applied::No && self.ask.mode == Mode::Once {
+            self.may_hold = false;
+        }
+        Error::backend(error, Operation::Acquire, Some(&self.ask.key))
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(kind, Operation::Acquire, Some(&self.ask.key))
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if self.may_hold {
+            self.shared.give_back.give_back(&self.ask.key, self.ask.holder);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Giving back what was dropped.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::backend::{Backend, Properties};
+use crate::holder::HolderId;
+use crate::name::Key;
+
+/// The most that are dropped and not yet given back. Beyond, their ttl ends them.
+const QUEUED_MAX: usize = 10_000;
+/// How many are given back at once.
+const AT_ONCE_MAX: usize = 32;
+/// How often one is tried, each time after twice the pause, before it is left to its ttl.
+const TRIES_MAX: u32 = 6;
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+
+/// Gives back dropped holds and abandoned asks, without I/O in the one who drops.
+#[derive(Debug)]
+pub(crate) struct GiveBack {
+    backend: Arc<dyn Backend>,
+    properties: Properties,
+    queue: Mutex<Option<mpsc::Sender<Dropped>>>,
+}
+
+#[derive(Debug)]
+struct Dropped {
+    key: Key,
+    holder: HolderId,
+}
+
+impl GiveBack {
+    pub(crate) fn new(backend: Arc<dyn Backend>, properties: Properties) -> Self {
+        GiveBack { backend, properties, queue: Mutex::default() }
+    }
+
+    /// Makes sure that what is dropped from now on finds a task to give it back. Called where a
+    /// runtime is at hand; a task that ended with its runtime is replaced.
+    pub(crate) fn start(&self) {
+        if self.properties.at_once {
+            return;
+        }
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.as_ref().is_none_or(mpsc::Sender::is_closed) {
+            let (sender, receiver) = mpsc::channel(QUEUED_MAX);
+            tokio::spawn(give_back_all(Arc::clone(&self.backend), receiver));
+            *queue = Some(sender);
+        }
+    }
+
+    /// Gives back whatever this holder has of the key: a grant or a ticket.
+    pub(crate) fn give_back(&self, key: &Key, holder: HolderId) {
+        if self.properties.at_once && self.leave_now(key, holder) {
+            return;
+        }
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let dropped = Dropped { key: key.clone(), holder };
+        if queue.is_none_or(|queue| queue.try_send(dropped).is_err()) {
+            tracing::warn!(%key, "dropped, and left to its ttl: the queue is full or has ended");
+        }
+    }
+
+    /// Leaves in one poll; says whether that was enough.
+    fn leave_now(&self, key: &Key, holder: HolderId) -> bool {
+        let mut left = self.backend.leave(key, holder);
+        let polled = left.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        matches!(polled, Poll::Ready(Ok(())))
+    }
+}
+
+/// Gives back what comes, some at a time, until nothing can come any more.
+async fn give_back_all(backend: Arc<dyn Backend>, mut queue: mpsc::Receiver<Dropped>) {
+    let places = Arc::new(Semaphore::new(AT_ONCE_MAX));
+    while let Some(dropped) = queue.recv().await {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let backend = Arc::clone(&backend);
+        tokio::spawn(async move {
+            leave_with_patience(&*backend, &dropped).await;
+            drop(place);
+        });
+    }
+}
+
+async fn leave_with_patience(backend: &dyn Backend, dropped: &Dropped) {
+    let mut pause = PAUSE_FIRST;
+    for _ in 0..TRIES_MAX {
+        match backend.leave(&dropped.key, dropped.holder).await {
+            Ok(()) => return,
+            Err(error) => tracing::debug!(key = %dropped.key, ?error, "not given back yet"),
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    tracing::warn!(key = %dropped.key, "not given back, and left to its ttl");
+}

@@ -1,0 +1,158 @@
+//! The handle of a program on a backend.
+
+use std::sync::Arc;
+
+use super::give_back::GiveBack;
+use super::guard::Guard;
+use super::lease::Lease;
+use super::permit::Permit;
+use super::request::Request;
+use crate::backend::{Backend, Properties};
+use crate::clock::Clock;
+use crate::error::{Error, Operation};
+use crate::memory::{MemoryBackend, MemoryConfig};
+use crate::name::{Key, Kind, Name};
+use crate::spec::KeyView;
+use crate::terms::{Limit, TtlBounds};
+
+/// Leases, semaphores and fences over one backend. Cheap to clone; clones are the same handle.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+/// use std::time::Duration;
+/// use leases::Leases;
+///
+/// let leases = Leases::memory();
+/// let mut import = leases.lease("import:42")?.ttl(Duration::from_secs(60)).acquire().await?;
+/// assert!(leases.lease("import:42")?.try_acquire().await?.is_none());
+/// import.refresh().await?;
+/// assert!(import.release().await?);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Leases {
+    shared: Arc<Shared>,
+}
+
+/// Settings of a [`Leases`] in the making.
+#[derive(Debug)]
+#[must_use = "build() makes the handle"]
+pub struct LeasesBuilder {
+    backend: Arc<dyn Backend>,
+    clock: Clock,
+    ttl_bounds: TtlBounds,
+}
+
+/// What everything that comes from one [`Leases`] shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) properties: Properties,
+    pub(crate) clock: Clock,
+    pub(crate) ttl_bounds: TtlBounds,
+    pub(crate) give_back: GiveBack,
+}
+
+impl Leases {
+    /// Over the memory of this process: nothing of it is seen by another process, and nothing is
+    /// left when it ends.
+    pub fn memory() -> Self {
+        Leases::builder(Arc::new(MemoryBackend::new(MemoryConfig::default()))).build()
+    }
+
+    /// Over a backend of the caller's.
+    pub fn builder(backend: Arc<dyn Backend>) -> LeasesBuilder {
+        LeasesBuilder { backend, clock: Clock::system(), ttl_bounds: TtlBounds::default() }
+    }
+
+    /// Asks for the lease of a name: one holder at a time.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::ErrorKind::Invalid) for a name out of bounds.
+    pub fn lease(&self, name: impl AsRef<str>) -> Result<Request<Lease>, Error> {
+        let name = Name::new(name).map_err(|bad| Error::invalid(bad, Operation::Lease))?;
+        Ok(self.lease_of(name))
+    }
+
+    /// Asks for one of `limit` places of a name.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// let leases = leases::Leases::memory();
+    /// let uploads = leases.semaphore("uploads", 3)?;
+    /// let permit = uploads.key("user-42")?.acquire().await?; // each key has its own places
+    /// assert_eq!(permit.name(), "uploads:user-42");
+    /// assert_eq!(permit.slot(), 0);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::ErrorKind::Invalid) for a name or a limit out of bounds.
+    pub fn semaphore(&self, name: impl AsRef<str>, limit: u32) -> Result<Request<Permit>, Error> {
+        let name = Name::new(name).map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        self.semaphore_of(name, limit)
+    }
+
+    /// The guard of a target, whatever is written to.
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::ErrorKind::Invalid) for a name out of bounds.
+    pub fn guard(&self, target: impl AsRef<str>) -> Result<Guard, Error> {
+        let name = Name::new(target).map_err(|bad| Error::invalid(bad, Operation::Guard))?;
+        Ok(self.guard_of(name))
+    }
+
+    pub(crate) fn lease_of(&self, name: Name) -> Request<Lease> {
+        Request::new(Arc::clone(&self.shared), Key { kind: Kind::Lease, name }, Limit::ONE)
+    }
+
+    pub(crate) fn semaphore_of(&self, name: Name, limit: u32) -> Result<Request<Permit>, Error> {
+        let limit = Limit::new(limit).map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        Ok(Request::new(Arc::clone(&self.shared), Key { kind: Kind::Semaphore, name }, limit))
+    }
+
+    pub(crate) fn guard_of(&self, target: Name) -> Guard {
+        Guard::new(Arc::clone(&self.shared), target)
+    }
+
+    /// Who holds a key and who waits for it.
+    ///
+    /// # Errors
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not answer.
+    pub async fn inspect(&self, key: &Key) -> Result<KeyView, Error> {
+        let view = self.shared.backend.inspect(key).await;
+        view.map_err(|error| Error::backend(error, Operation::Inspect, Some(key)))
+    }
+
+    /// Ends the hold in one slot of a key, or all of its holds, and says how many. Their holders
+    /// learn *revoked* when they next refresh.
+    ///
+    /// # Errors
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not confirm.
+    pub async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, Error> {
+        let revoked = self.shared.backend.revoke(key, slot).await;
+        revoked.map_err(|error| Error::backend(error, Operation::Revoke, Some(key)))
+    }
+}
+
+impl LeasesBuilder {
+    /// The clock of the holders' own deadlines and of the waiters' sleep.
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The least and greatest ttl.
+    pub fn ttl_bounds(mut self, bounds: TtlBounds) -> Self {
+        self.ttl_bounds = bounds;
+        self
+    }
+
+    /// The handle.
+    pub fn build(self) -> Leases {
+        let LeasesBuilder { backend, clock, ttl_bounds } = self;
+        let properties = backend.properties();
+        let give_back = GiveBack::new(Arc::clone(&backend), properties);
+        Leases { shared: Arc::new(Shared { backend, properties, clock, ttl_bounds, give_back }) }
+    }
+}

@@ -1,0 +1,18 @@
+//! What a program calls: [`Leases`], its requests, and what they end in.
+
+mod acquire;
+mod default;
+mod give_back;
+mod guard;
+mod held;
+mod lease;
+mod leases;
+mod permit;
+mod request;
+
+pub use default::{configure, guard, lease, semaphore};
+pub use guard::Guard;
+pub use lease::Lease;
+pub use leases::{Leases, LeasesBuilder};
+pub use permit::Permit;
+pub use request::{Hold, Request, Wait};

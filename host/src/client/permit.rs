@@ -1,0 +1,90 @@
+//! A held place of a semaphore.
+
+use std::time::Duration;
+
+use super::held::Held;
+use super::request::sealed::FromHeld;
+use crate::error::{Error, Loss};
+use crate::fence::SlotFence;
+#[cfg(feature = "component")]
+use crate::name::Key;
+
+/// One of a semaphore's places, held; dropping it gives the place back.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped is given back at once"]
+pub struct Permit(Held);
+
+impl FromHeld for Permit {
+    fn from_held(held: Held) -> Self {
+        Permit(held)
+    }
+}
+
+impl Permit {
+    #[cfg(feature = "component")]
+    pub(crate) fn key(&self) -> &Key {
+        self.0.key()
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.0.key().name.as_str()
+    }
+
+    /// The owner, if one was given.
+    pub fn owner(&self) -> Option<&str> {
+        self.0.owner()
+    }
+
+    /// Which place this is, from 0 to limit - 1. A place has one holder at a time.
+    pub fn slot(&self) -> u32 {
+        self.0.slot()
+    }
+
+    /// The number of this grant with its slot. Several permits are valid at once, so a
+    /// [`Guard`](crate::Guard) takes it for its slot alone.
+    pub fn fence(&self) -> SlotFence {
+        SlotFence { slot: self.0.slot(), fence: self.0.fence() }
+    }
+
+    /// How long the hold surely still lasts, as for a [`Lease`](crate::Lease::remaining).
+    pub fn remaining(&self) -> Duration {
+        self.0.remaining()
+    }
+
+    /// Why the hold is gone; `None` while it is held. No I/O.
+    pub fn lost(&self) -> Option<Loss> {
+        self.0.lost()
+    }
+
+    /// Sets the end to now + the ttl of the acquire, as for a [`Lease`](crate::Lease::refresh).
+    ///
+    /// # Errors
+    /// As for a [`Lease`](crate::Lease::refresh).
+    ///
+    /// # Cancellation
+    /// As for a [`Lease`](crate::Lease::refresh).
+    pub async fn refresh(&mut self) -> Result<Duration, Error> {
+        self.0.refresh(None).await
+    }
+
+    /// Sets the end to now + `ttl`.
+    ///
+    /// # Errors
+    /// As for a [`Lease`](crate::Lease::refresh_for).
+    pub async fn refresh_for(&mut self, ttl: Duration) -> Result<Duration, Error> {
+        self.0.refresh(Some(ttl)).await
+    }
+
+    /// Gives the place back and says whether it was still held, as for a
+    /// [`Lease`](crate::Lease::release).
+    ///
+    /// # Errors
+    /// As for a [`Lease`](crate::Lease::release).
+    ///
+    /// # Cancellation
+    /// As for a [`Lease`](crate::Lease::release).
+    pub async fn release(&mut self) -> Result<bool, Error> {
+        self.0.release().await
+    }
+}

@@ -1,0 +1,260 @@
+//! Asking for a hold: the builder words, then `acquire` or `try_acquire`.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::acquire::acquire;
+use super::lease::Lease;
+use super::leases::Shared;
+use super::permit::Permit;
+use crate::clock::Moment;
+use crate::error::{Error, ErrorKind, Operation};
+use crate::holder::HolderId;
+use crate::invalid::Invalid;
+use crate::name::{Key, Kind, Name};
+use crate::scope::PluginId;
+use crate::spec::{Ask, Mode};
+use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
+
+const TTL_DEFAULT: Duration = Duration::from_secs(30);
+
+/// An ask in the making; ends with [`acquire`](Request::acquire) or
+/// [`try_acquire`](Request::try_acquire). May be used again, by many at once.
+///
+/// Unless told otherwise the hold lasts 30 s and the ask waits 10 s. What the words are given is
+/// checked when it is asked.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+/// use std::time::Duration;
+/// use leases::{ErrorKind, Leases, Wait};
+///
+/// let leases = Leases::memory();
+/// let request = leases
+///     .lease("rebuild-index")?
+///     .ttl(Duration::from_secs(300))
+///     .owner("job-7")
+///     .note("nightly")
+///     .wait(Wait::Never);
+/// let held = request.acquire().await?;
+/// let other = leases.lease("rebuild-index")?.wait(Duration::ZERO).acquire().await;
+/// assert_eq!(other.unwrap_err().kind(), &ErrorKind::NotAcquired);
+/// # drop(held); Ok(()) }
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is asked before acquire or try_acquire"]
+pub struct Request<H> {
+    shared: Arc<Shared>,
+    key: Key,
+    limit: Limit,
+    terms: Terms,
+    wait: Wait,
+    held_as: PhantomData<fn() -> H>,
+}
+
+/// The terms as they were given; checked when asked.
+#[derive(Debug, Clone)]
+struct Terms {
+    ttl: Duration,
+    max_hold: Option<Duration>,
+    owner: Option<Box<str>>,
+    note: Option<Box<str>>,
+    plugin: Option<PluginId>,
+}
+
+/// How long an ask may wait in line. It bounds all of the ask, the backend's time included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// One attempt.
+    Never,
+    /// At most this long; zero is one attempt.
+    AtMost(Duration),
+    /// Until it is granted.
+    Forever,
+}
+
+/// What a request can end in: a [`Lease`] or a [`Permit`].
+pub trait Hold: Sized + sealed::FromHeld {}
+
+impl Hold for Lease {}
+impl Hold for Permit {}
+
+pub(super) mod sealed {
+    use crate::client::held::Held;
+
+    pub trait FromHeld {
+        fn from_held(held: Held) -> Self;
+    }
+}
+
+impl Wait {
+    pub(super) fn until(self, now: Moment) -> Option<Moment> {
+        match self {
+            Wait::Never | Wait::Forever => None,
+            Wait::AtMost(at_most) => Some(now.after(at_most)),
+        }
+    }
+}
+
+impl Default for Wait {
+    /// 10 s.
+    fn default() -> Self {
+        Wait::AtMost(Duration::from_secs(10))
+    }
+}
+
+impl From<Duration> for Wait {
+    fn from(at_most: Duration) -> Self {
+        if at_most.is_zero() { Wait::Never } else { Wait::AtMost(at_most) }
+    }
+}
+
+impl<H: Hold> Request<H> {
+    pub(crate) fn new(shared: Arc<Shared>, key: Key, limit: Limit) -> Self {
+        let (max_hold, owner, note, plugin) = (None, None, None, None);
+        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, plugin };
+        Request { shared, key, limit, terms, wait: Wait::default(), held_as: PhantomData }
+    }
+
+    /// How long the hold lasts unless it is refreshed: 10 ms to 24 h unless the
+    /// [`Leases`](crate::Leases) has other bounds.
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.terms.ttl = ttl;
+        self
+    }
+
+    /// The longest that the hold may last, however often it is refreshed: at most 30 days.
+    pub fn max_hold(mut self, max_hold: Duration) -> Self {
+        self.terms.max_hold = Some(max_hold);
+        self
+    }
+
+    /// Who holds: the same owner may take its own live hold again, whoever waits, in the same slot
+    /// and with a new fence. The earlier handle is then superseded. 1 to 128 bytes.
+    pub fn owner(mut self, owner: impl Into<Box<str>>) -> Self {
+        self.terms.owner = Some(owner.into());
+        self
+    }
+
+    /// For people who look at who holds what. At most 256 bytes.
+    pub fn note(mut self, note: impl Into<Box<str>>) -> Self {
+        self.terms.note = Some(note.into());
+        self
+    }
+
+    /// How long [`acquire`](Request::acquire) may take.
+    pub fn wait(mut self, wait: impl Into<Wait>) -> Self {
+        self.wait = wait.into();
+        self
+    }
+
+    /// Makes this an ask of a plugin: its owner is then the plugin's own.
+    pub(crate) fn of_plugin(mut self, plugin: &PluginId) -> Self {
+        self.terms.plugin = Some(plugin.clone());
+        self
+    }
+
+    #[cfg(feature = "component")]
+    pub(crate) fn asked_key(&self) -> &Key {
+        &self.key
+    }
+
+    #[cfg(feature = "component")]
+    pub(crate) fn limit(&self) -> u32 {
+        self.limit.get()
+    }
+
+    /// Takes it, waiting in line first come first served.
+    ///
+    /// # Errors
+    /// - [`NotAcquired`](ErrorKind::NotAcquired) when the wait ended first.
+    /// - [`Invalid`](ErrorKind::Invalid) for terms out of bounds; nothing was asked.
+    /// - [`OverQuota`](ErrorKind::OverQuota) when the line has its most waiters.
+    /// - [`Unavailable`](ErrorKind::Unavailable) when the backend did not confirm.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves the line, and gives back a grant that was on its way.
+    pub async fn acquire(&self) -> Result<H, Error> {
+        self.ask(self.wait).await
+    }
+
+    /// Makes one attempt; `None` when others hold it or wait for it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// let leases = leases::Leases::memory();
+    /// let first = leases.lease("cron")?.try_acquire().await?;
+    /// assert!(first.is_some());
+    /// assert!(leases.lease("cron")?.try_acquire().await?.is_none());
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`acquire`](Request::acquire), but never [`NotAcquired`](ErrorKind::NotAcquired).
+    ///
+    /// # Cancellation
+    /// As for [`acquire`](Request::acquire).
+    pub async fn try_acquire(&self) -> Result<Option<H>, Error> {
+        match self.ask(Wait::Never).await {
+            Ok(held) => Ok(Some(held)),
+            Err(error) if *error.kind() == ErrorKind::NotAcquired => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn ask(&self, wait: Wait) -> Result<H, Error> {
+        let ask = self.checked(wait).map_err(|invalid| {
+            Error::new(ErrorKind::Invalid(invalid), Operation::Acquire, Some(&self.key))
+        })?;
+        Ok(H::from_held(acquire(&self.shared, ask, wait).await?))
+    }
+
+    fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
+        let Terms { ttl, max_hold, owner, note, plugin } = &self.terms;
+        let bounds = self.shared.ttl_bounds;
+        let owner = owner.as_ref().map(Owner::new).transpose()?;
+        let owner = match (owner, plugin) {
+            (Some(owner), Some(plugin)) => Some(owner.of_plugin(plugin.as_str())),
+            (owner, _) => owner,
+        };
+        let patience = self.shared.properties.patience;
+        Ok(Ask {
+            key: self.key.clone(),
+            limit: self.limit,
+            holder: HolderId::random(),
+            owner,
+            ttl: Ttl::new(*ttl, bounds)?,
+            max_hold: max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?,
+            note: note.as_ref().map(Note::new).transpose()?,
+            mode: if wait == Wait::Never { Mode::Once } else { Mode::Wait { patience } },
+        })
+    }
+}
+
+impl Request<Permit> {
+    /// The same semaphore for one key of many, each with places of its own. Its name is
+    /// `<name>:<key>`.
+    ///
+    /// # Errors
+    /// [`Invalid`](ErrorKind::Invalid) when the name so made is out of bounds.
+    pub fn key(&self, key: impl AsRef<str>) -> Result<Self, Error> {
+        let name = Name::new(format!("{}:{}", self.key.name, key.as_ref()))
+            .map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        Ok(Request { key: Key { kind: Kind::Semaphore, name }, ..self.clone() })
+    }
+}
+
+// By hand: a derived Clone would ask that a hold can be cloned.
+impl<H> Clone for Request<H> {
+    fn clone(&self) -> Self {
+        Request {
+            shared: Arc::clone(&self.shared),
+            key: self.key.clone(),
+            limit: self.limit,
+            terms: self.terms.clone(),
+            wait: self.wait,
+            held_as: PhantomData,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! One file per interface of the contract: convert, call, convert.
+
+mod fence;
+mod lease;
+mod semaphore;
+mod types;
+
+use std::time::Duration;
+
+use wasmtime::component::{Resource, ResourceTableError};
+
+use super::bindings::leases::plugin::types::Terms;
+use super::ctx::LeasesCtxView;
+use super::error::GuestError;
+use super::resources::Handle;
+use crate::client::{Hold, Request, Wait};
+use crate::error::{Error, ErrorKind, Operation};
+use crate::invalid::{Argument, Invalid};
+
+/// The contract's durations are u64 nanoseconds; none of ours comes near the greatest.
+fn to_wit(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Puts a guest's terms into a request.
+fn with_terms<H: Hold>(request: Request<H>, terms: &Terms) -> Result<Request<H>, GuestError> {
+    if terms.keep_alive {
+        let bound = "false: this host does not refresh for its guests";
+        let invalid = Invalid::new(Argument::KeepAlive, bound);
+        return Err(Error::invalid(invalid, Operation::Acquire).into());
+    }
+    let mut request = request.ttl(Duration::from_nanos(terms.ttl));
+    if let Some(max_hold) = terms.max_hold {
+        request = request.max_hold(Duration::from_nanos(max_hold));
+    }
+    if let Some(owner) = &terms.owner {
+        request = request.owner(owner.as_str());
+    }
+    if let Some(note) = &terms.note {
+        request = request.note(note.as_str());
+    }
+    Ok(request)
+}
+
+impl LeasesCtxView<'_> {
+    /// Acquires what a guest asks for, within the host's bound on waiting.
+    async fn acquire<H: Hold, E: Handle>(
+        &mut self,
+        request: Request<H>,
+        terms: Terms,
+        wait: Option<u64>,
+        entry: impl FnOnce(H, Option<String>) -> E,
+    ) -> Result<Resource<E>, GuestError> {
+        let wait: Wait = self.ctx.scope.bounded_wait(wait.map(Duration::from_nanos)).into();
+        let (key, limit) = (request.asked_key(), request.limit());
+        if wait != Wait::Never && self.would_deadlock::<E>(key, limit, terms.owner.as_deref()) {
+            let kind = ErrorKind::WouldDeadlock;
+            return Err(Error::new(kind, Operation::Acquire, Some(key)).into());
+        }
+        let held = with_terms(request, &terms)?.wait(wait).acquire().await?;
+        // From here on without an await: the hold is in the table in the poll that returns it.
+        let entry = entry(held, terms.owner);
+        let key = entry.key().clone();
+        let handle = self.table.push(entry)?;
+        self.ctx.holding.add(key, handle.rep());
+        Ok(handle)
+    }
+
+    /// Takes an entry out of the table, before anything is awaited. A handle that is none traps.
+    fn take<E: Handle>(&mut self, handle: Resource<E>) -> Result<E, ResourceTableError> {
+        let number = handle.rep();
+        let entry = self.table.delete(handle)?;
+        self.ctx.holding.remove(entry.key(), number);
+        Ok(entry)
+    }
+
+    /// A guest dropped a handle: its entry's own drop gives back what it holds.
+    fn give_back<E: Handle>(&mut self, handle: Resource<E>) -> wasmtime::Result<()> {
+        drop(self.take(handle)?);
+        Ok(())
+    }
+}

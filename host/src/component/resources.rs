@@ -1,0 +1,56 @@
+//! The entries behind a guest's handles. Their drop gives back what they hold.
+
+use crate::client::{Lease, Permit};
+use crate::name::Key;
+
+/// What stands behind a guest's `lease` handle.
+#[derive(Debug)]
+pub struct HeldLease {
+    pub(super) lease: Lease,
+    pub(super) owner: Option<String>,
+}
+
+/// What stands behind a guest's `permit` handle.
+#[derive(Debug)]
+pub struct HeldPermit {
+    pub(super) permit: Permit,
+    pub(super) owner: Option<String>,
+}
+
+/// What both have in common.
+pub(super) trait Handle: Send + 'static {
+    fn key(&self) -> &Key;
+
+    /// The owner as the guest gave it.
+    fn owner(&self) -> Option<&str>;
+
+    fn is_held(&self) -> bool;
+}
+
+impl Handle for HeldLease {
+    fn key(&self) -> &Key {
+        self.lease.key()
+    }
+
+    fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    fn is_held(&self) -> bool {
+        self.lease.lost().is_none()
+    }
+}
+
+impl Handle for HeldPermit {
+    fn key(&self) -> &Key {
+        self.permit.key()
+    }
+
+    fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    fn is_held(&self) -> bool {
+        self.permit.lost().is_none()
+    }
+}

@@ -1,0 +1,184 @@
+//! The transitions of [`spec`](crate::spec) behind locks.
+
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::config::MemoryConfig;
+use super::shard::Shard;
+use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
+use crate::clock::Timestamp;
+use crate::error::Loss;
+use crate::fence::{Fence, Target, Verdict};
+use crate::holder::HolderId;
+use crate::name::Key;
+use crate::spec::{Answer, Ask, Change, GuardState, KeyState, KeyView, Rules};
+use crate::wake::{Wakes, Watch};
+
+/// Locks over which the keys are spread.
+const SHARDS: usize = 64;
+
+/// A waiter of this process leaves when it is dropped, so patience only bounds one that is kept and
+/// never polled. Three claim times: each sign of life (a third of it) sees in time that somebody in
+/// front was called and stays silent.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Grants, lines and guards in the memory of one process.
+///
+/// Every operation is done when its future is first polled, without a system call. Names that
+/// nobody used for the retention time are forgotten, a few with each operation.
+#[derive(Debug, Clone)]
+pub struct MemoryBackend(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    config: MemoryConfig,
+    rules: Rules,
+    hasher: RandomState,
+    shards: Box<[Mutex<Shard>]>,
+    wakes: Wakes,
+}
+
+impl MemoryBackend {
+    /// A backend that nothing is held on.
+    pub fn new(config: MemoryConfig) -> Self {
+        let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
+        let (rules, hasher, wakes) = Default::default();
+        MemoryBackend(Arc::new(Inner { config, rules, hasher, shards, wakes }))
+    }
+
+    /// How many names and guards it remembers.
+    pub fn remembered(&self) -> usize {
+        let count = |shard: MutexGuard<'_, Shard>| shard.keys.len() + shard.guards.len();
+        self.0.shards.iter().map(|shard| count(locked(shard))).sum()
+    }
+
+    /// Runs a transition on a key's state, which is made if there is none.
+    fn change<A>(&self, key: &Key, step: impl FnOnce(&mut KeyState, At<'_>) -> Change<A>) -> A {
+        let inner = &*self.0;
+        let now = inner.config.clock.timestamp();
+        let Change { answer, wake } = {
+            let mut shard = inner.shard(key);
+            shard.keys.forget_due(now, inner.config.retention);
+            let state =
+                shard.keys.get_or_insert(key, now, inner.config.retention, KeyState::default);
+            step(state, At { now, rules: &inner.rules })
+        };
+        inner.wakes.wake(&wake);
+        answer
+    }
+
+    /// Runs a transition on a key's state, if there is one.
+    fn change_known<A>(
+        &self,
+        key: &Key,
+        step: impl FnOnce(&mut KeyState, At<'_>) -> Change<A>,
+    ) -> Option<A> {
+        let inner = &*self.0;
+        let now = inner.config.clock.timestamp();
+        let Change { answer, wake } = {
+            let mut shard = inner.shard(key);
+            let state = shard.keys.get_mut(key)?;
+            step(state, At { now, rules: &inner.rules })
+        };
+        inner.wakes.wake(&wake);
+        Some(answer)
+    }
+
+    fn admit_now(&self, target: &Target, fence: Fence) -> Verdict {
+        let inner = &*self.0;
+        let now = inner.config.clock.timestamp();
+        let retention = inner.config.retention;
+        let mut shard = inner.shard(target);
+        shard.guards.forget_due(now, retention);
+        let first = || GuardState::first(fence, now);
+        shard.guards.get_or_insert(target, now, retention, first).admit(fence, now)
+    }
+}
+
+/// When a transition runs, and by which rules.
+struct At<'a> {
+    now: Timestamp,
+    rules: &'a Rules,
+}
+
+impl Inner {
+    fn shard(&self, key: &impl Hash) -> MutexGuard<'_, Shard> {
+        let at = self.hasher.hash_one(key) as usize % self.shards.len();
+        // In bounds by the remainder.
+        #[expect(clippy::indexing_slicing)]
+        locked(&self.shards[at])
+    }
+}
+
+/// A panic under one of these locks is a fault of the transitions; the state is still a state.
+fn locked(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Backend for MemoryBackend {
+    fn properties(&self) -> Properties {
+        Properties { patience: PATIENCE, at_once: true }
+    }
+
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {
+        Box::pin(
+            async move { Ok(self.change(&ask.key, |state, at| state.ask(ask, at.now, at.rules))) },
+        )
+    }
+
+    fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
+        let one = |refresh: &Refresh| {
+            let answer = self.change_known(&refresh.key, |state, at| {
+                state.refresh(refresh.holder, refresh.ttl, at.now, at.rules)
+            });
+            answer.unwrap_or(Refreshed::Lost(Loss::Expired))
+        };
+        Box::pin(async move { Ok(batch.iter().map(one).collect()) })
+    }
+
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
+        Box::pin(async move {
+            let released =
+                self.change_known(key, |state, at| state.release(holder, at.now, at.rules));
+            Ok(released.unwrap_or_default())
+        })
+    }
+
+    fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()> {
+        Box::pin(async move {
+            self.change_known(key, |state, at| state.leave(holder, at.now, at.rules));
+            Ok(())
+        })
+    }
+
+    fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
+        Box::pin(async move {
+            let revoked = self.change_known(key, |state, at| state.revoke(slot, at.now, at.rules));
+            Ok(revoked.unwrap_or_default())
+        })
+    }
+
+    fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
+        Box::pin(async move {
+            let now = self.0.config.clock.timestamp();
+            let mut shard = self.0.shard(key);
+            Ok(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
+        })
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
+        Box::pin(async move { Ok(self.admit_now(target, fence)) })
+    }
+
+    fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
+        Box::pin(async move {
+            let mut shard = self.0.shard(target);
+            Ok(shard.guards.get_mut(target).map(|guard| guard.current()))
+        })
+    }
+
+    fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
+        self.0.wakes.watch(holder)
+    }
+}

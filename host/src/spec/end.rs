@@ -1,0 +1,75 @@
+//! Refreshing and ending: refresh, release, leave, revoke.
+
+use crate::backend::Refreshed;
+use crate::clock::Timestamp;
+use crate::error::Loss;
+use crate::holder::HolderId;
+use crate::terms::Ttl;
+
+use super::{Change, KeyState, Rules};
+
+impl KeyState {
+    /// Sets the end of a live grant of exactly this holder to now + ttl, never beyond its max-hold.
+    /// After the end it is lost even if nobody took the key.
+    pub fn refresh(
+        &mut self,
+        holder: HolderId,
+        ttl: Ttl,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Change<Refreshed> {
+        self.drop_lapsed(now);
+        let mut wake = self.settle(now, rules);
+        let extended = self.grants.slot_of(holder).and_then(|slot| {
+            let before = self.grants.extend(slot, ttl.as_duration(), now)?;
+            let grant = self.grants.get_mut(slot)?;
+            Some((before, grant.expires_at, grant.end()))
+        });
+        let Some((before, expires_at, end)) = extended else {
+            return Change { answer: Refreshed::Lost(self.departed.loss_of(holder)), wake };
+        };
+        if expires_at < before {
+            // The waiters sleep until the end that they were told.
+            wake = self.line.iter().map(|ticket| ticket.holder).collect();
+        }
+        Change { answer: Refreshed::Held { ends_in: expires_at.since(now), end }, wake }
+    }
+
+    /// Ends the live grant of exactly this holder; says whether there was one. Never touches
+    /// anybody else's.
+    pub fn release(&mut self, holder: HolderId, now: Timestamp, rules: &Rules) -> Change<bool> {
+        self.drop_lapsed(now);
+        let slot = self.grants.slot_of(holder);
+        let released = slot.and_then(|slot| self.grants.take(slot)).is_some();
+        if released {
+            self.last_end_us = self.last_end_us.max(now.as_micros());
+        }
+        Change { answer: released, wake: self.settle(now, rules) }
+    }
+
+    /// Removes this holder's own ticket and any grant of its that was not delivered.
+    pub fn leave(&mut self, holder: HolderId, now: Timestamp, rules: &Rules) -> Change<()> {
+        self.line.remove(holder);
+        let Change { wake, .. } = self.release(holder, now, rules);
+        Change { answer: (), wake }
+    }
+
+    /// Ends the grant in one slot, or all of them; answers how many. Each victim's next refresh is
+    /// answered [`Loss::Revoked`].
+    pub fn revoke(&mut self, slot: Option<u32>, now: Timestamp, rules: &Rules) -> Change<u32> {
+        self.drop_lapsed(now);
+        let slots: Vec<u32> = match slot {
+            Some(slot) => vec![slot],
+            None => self.grants.iter().map(|(slot, _)| slot).collect(),
+        };
+        let mut revoked = 0;
+        for slot in slots {
+            if let Some(grant) = self.grants.take(slot) {
+                self.departed.add(grant.holder, Loss::Revoked, grant.expires_at);
+                self.last_end_us = self.last_end_us.max(now.as_micros());
+                revoked += 1;
+            }
+        }
+        Change { answer: revoked, wake: self.settle(now, rules) }
+    }
+}

@@ -1,0 +1,170 @@
+//! The waiters of a key, first come first served.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::holder::HolderId;
+use crate::terms::{Limit, Note, Owner};
+
+use super::Rules;
+
+/// A waiter's place.
+#[derive(Debug, Clone)]
+pub(crate) struct Ticket {
+    pub(crate) holder: HolderId,
+    pub(crate) limit: Limit,
+    pub(crate) owner: Option<Owner>,
+    pub(crate) note: Option<Note>,
+    pub(crate) since: Timestamp,
+    pub(crate) lapses_at: Timestamp,
+    /// When it could be admitted and was told so; forgotten when it asks.
+    called_at: Option<Timestamp>,
+    /// Its number in the line: places are found by it, as tickets in front come and go.
+    number: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line {
+    tickets: VecDeque<Ticket>,
+    numbers: HashMap<HolderId, u64>,
+    next_number: u64,
+    /// No ticket lapses before this: a sign of life moves a lapse on and leaves it where it was.
+    none_lapses_before_us: u64,
+    /// When the first of those called stops holding up those behind it.
+    earliest_claim_end: Option<Timestamp>,
+}
+
+impl Ticket {
+    pub(crate) fn new(
+        holder: HolderId,
+        limit: Limit,
+        owner: Option<Owner>,
+        note: Option<Note>,
+        now: Timestamp,
+    ) -> Self {
+        let (lapses_at, called_at, number) = (now, None, 0);
+        Ticket { holder, limit, owner, note, since: now, lapses_at, called_at, number }
+    }
+
+    /// Whether it was called and has not asked for the claim time: nobody waits for it any more.
+    fn is_passed_over(&self, now: Timestamp, rules: &Rules) -> bool {
+        self.called_at.is_some_and(|called| called.after(rules.claim_time) <= now)
+    }
+}
+
+impl Line {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tickets.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.tickets.len() as u32
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Ticket> {
+        self.tickets.iter()
+    }
+
+    /// How many tickets are in front of this holder's; none if it has no ticket.
+    pub(crate) fn position(&self, holder: HolderId) -> Option<usize> {
+        let number = self.numbers.get(&holder)?;
+        self.tickets.binary_search_by_key(number, |ticket| ticket.number).ok()
+    }
+
+    /// Rule 4: whether an ask behind the first `in_front` tickets is admitted under `limit`, with
+    /// `live` holders.
+    pub(crate) fn admits(
+        &self,
+        in_front: usize,
+        live: u32,
+        limit: Limit,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> bool {
+        let mut taken = live;
+        for ticket in self.tickets.iter().take(in_front) {
+            if taken >= limit.get() {
+                return false;
+            }
+            if !ticket.is_passed_over(now, rules) {
+                if taken >= ticket.limit.get() {
+                    return false;
+                }
+                taken += 1;
+            }
+        }
+        taken < limit.get()
+    }
+
+    /// Joins the line at its end.
+    pub(crate) fn join(&mut self, mut ticket: Ticket, patience: Duration, now: Timestamp) {
+        ticket.number = self.next_number;
+        self.next_number += 1;
+        self.numbers.insert(ticket.holder, ticket.number);
+        self.tickets.push_back(ticket);
+        self.stay(self.tickets.len() - 1, patience, now);
+    }
+
+    /// A sign of life of the ticket at `position`.
+    pub(crate) fn stay(&mut self, position: usize, patience: Duration, now: Timestamp) {
+        let alone = self.tickets.len() == 1;
+        if let Some(ticket) = self.tickets.get_mut(position) {
+            ticket.lapses_at = now.after(patience);
+            ticket.called_at = None;
+            let lapse_us = ticket.lapses_at.as_micros();
+            let bound = if alone { lapse_us } else { self.none_lapses_before_us.min(lapse_us) };
+            self.none_lapses_before_us = bound;
+        }
+    }
+
+    pub(crate) fn remove(&mut self, holder: HolderId) -> bool {
+        let Some(position) = self.position(holder) else { return false };
+        self.numbers.remove(&holder);
+        self.tickets.remove(position).is_some()
+    }
+
+    pub(crate) fn drop_lapsed(&mut self, now: Timestamp) {
+        if self.tickets.is_empty() || now.as_micros() < self.none_lapses_before_us {
+            return;
+        }
+        self.tickets.retain(|ticket| ticket.lapses_at > now);
+        if self.tickets.len() < self.numbers.len() {
+            self.numbers = self.tickets.iter().map(|t| (t.holder, t.number)).collect();
+        }
+        let earliest = self.tickets.iter().map(|ticket| ticket.lapses_at.as_micros()).min();
+        self.none_lapses_before_us = earliest.unwrap_or_default();
+    }
+
+    /// Calls, in order, those who can be admitted beside `live` holders, up to the first who can't;
+    /// answers those who were not called before.
+    pub(crate) fn call(&mut self, live: u32, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
+        let mut called = Vec::new();
+        let mut taken = live;
+        self.earliest_claim_end = None;
+        for ticket in &mut self.tickets {
+            if ticket.is_passed_over(now, rules) {
+                continue;
+            }
+            if taken >= ticket.limit.get() {
+                break;
+            }
+            taken += 1;
+            let called_at = *ticket.called_at.get_or_insert_with(|| {
+                called.push(ticket.holder);
+                now
+            });
+            let claim_end = called_at.after(rules.claim_time);
+            let earliest = self.earliest_claim_end.map_or(claim_end, |end| end.min(claim_end));
+            self.earliest_claim_end = Some(earliest);
+        }
+        called
+    }
+
+    /// No later than the earliest moment at which a ticket lapses or stops holding up others.
+    pub(crate) fn earliest_lapse(&self) -> Option<Timestamp> {
+        let lapse = Timestamp::from_micros(self.none_lapses_before_us);
+        let claim_end = self.earliest_claim_end;
+        (!self.tickets.is_empty()).then(|| claim_end.map_or(lapse, |end| end.min(lapse)))
+    }
+}

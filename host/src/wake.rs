@@ -1,0 +1,71 @@
+//! Wake-ups in the process: how a waiter learns that it should ask again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::holder::HolderId;
+
+/// The waiters of one process. A backend keeps one and wakes through it.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use leases::{HolderId, Wakes};
+///
+/// let wakes = Wakes::default();
+/// let holder = HolderId::random();
+/// let watch = wakes.watch(holder);
+/// wakes.wake(&[holder]);
+/// watch.woken().await;
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Wakes(Arc<Mutex<HashMap<HolderId, Arc<Notify>>>>);
+
+/// One waiter's ear; it stops listening when dropped.
+#[derive(Debug)]
+pub struct Watch {
+    wakes: Wakes,
+    holder: HolderId,
+    woken: Arc<Notify>,
+}
+
+impl Wakes {
+    /// Listens for this waiter. A wake from now on is kept until it is heard.
+    pub fn watch(&self, holder: HolderId) -> Watch {
+        let woken = Arc::clone(self.lock().entry(holder).or_default());
+        Watch { wakes: self.clone(), holder, woken }
+    }
+
+    /// Wakes these waiters; those that nobody listens for are somebody else's.
+    pub fn wake(&self, holders: &[HolderId]) {
+        if holders.is_empty() {
+            return;
+        }
+        let listening = self.lock();
+        for woken in holders.iter().filter_map(|holder| listening.get(holder)) {
+            woken.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<HolderId, Arc<Notify>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watch {
+    /// Returns when the waiter was woken since the last time it heard.
+    ///
+    /// # Cancellation
+    /// A wake that was not heard is kept.
+    pub async fn woken(&self) {
+        self.woken.notified().await;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.wakes.lock().remove(&self.holder);
+    }
+}
