@@ -151,13 +151,14 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a hold's end says of the time before it: an unconfirmed release is an error, and one that
-/// found nothing to release, or came after a loss, is the loss.
+/// What a hold's end says of the time before it: a loss that was seen is a loss whatever the
+/// release answers, and a release that found nothing to release is one too.
 fn give_back(seen: Option<Loss>, released: Result<bool, Error>) -> Result<(), Error> {
-    match (seen, released?) {
+    match (seen, released) {
         (Some(loss), _) => Err(Error::Lost(loss)),
-        (None, true) => Ok(()),
-        (None, false) => Err(Error::Lost(Loss::Expired)),
+        (None, Ok(true)) => Ok(()),
+        (None, Ok(false)) => Err(Error::Lost(Loss::Expired)),
+        (None, Err(error)) => Err(error),
     }
 }
 

@@ -1,0 +1,105 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+use leases::{NamePattern, PluginId};
+
+use crate::failure::Failure;
+
+/// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
+#[derive(Debug, Parser)]
+#[command(name = "leases", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a WASI command component that may use leases on the names you allow.
+    ///
+    /// Leases are kept in this command's memory: its instances exclude each other, other commands
+    /// do not see them. The status is the guest's; with several instances, 1 if any failed.
+    /// 64 is bad usage; 65 is a file that is not such a component.
+    #[command(after_help = "Example:\n  leases run importer.wasm --plugin importer \
+        --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz")]
+    Run(RunArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The component: a WebAssembly component that exports wasi:cli/run.
+    #[arg(value_name = "COMPONENT.wasm")]
+    pub(crate) component: PathBuf,
+
+    /// The plugin's identity: 1 to 64 of A-Z a-z 0-9 . _ -
+    #[arg(long, value_name = "ID", default_value = "plugin", value_parser = parse_plugin)]
+    pub(crate) plugin: PluginId,
+
+    /// Names that the plugin may use: one name, or a prefix that ends in *. Without any it may use
+    /// none. May be given again.
+    #[arg(long, value_name = "PATTERN", value_parser = parse_pattern)]
+    pub(crate) allow: Vec<NamePattern>,
+
+    /// How many instances run at once, each in a sandbox of its own: 1 to 1000. Each finds its
+    /// number, from 0, in LEASES_INSTANCE.
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) instances: u32,
+
+    /// A folder of the host that the guest sees under another path. May be given again.
+    #[arg(long, value_name = "HOST::GUEST", value_parser = parse_dir)]
+    pub(crate) dir: Vec<SharedDir>,
+
+    /// Print one JSON document on standard output; what the guest prints goes to standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The guest's own arguments.
+    #[arg(last = true, value_name = "ARGS")]
+    pub(crate) args: Vec<String>,
+}
+
+/// A folder of the host and the path under which a guest sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedDir {
+    pub(crate) host: PathBuf,
+    pub(crate) guest: String,
+}
+
+/// What was typed; else the status to end with, once help was shown or one line said why not.
+pub(crate) fn parse() -> Result<Command, ExitCode> {
+    Cli::try_parse().map(|cli| cli.command).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let shown = error.print();
+            let asked = error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+            if asked && shown.is_ok() { ExitCode::SUCCESS } else { crate::failure::USAGE.into() }
+        }
+        _ => {
+            let text = error.to_string();
+            let why = text.split("\n\n").next().unwrap_or_default();
+            Failure::usage(why.strip_prefix("error: ").unwrap_or(why)).report()
+        }
+    })
+}
+
+fn parse_plugin(id: &str) -> Result<PluginId, leases::Invalid> {
+    PluginId::new(id)
+}
+
+fn parse_pattern(pattern: &str) -> Result<NamePattern, leases::Invalid> {
+    NamePattern::new(pattern)
+}
+
+fn parse_dir(dir: &str) -> Result<SharedDir, String> {
+    match dir.split_once("::") {
+        Some((host, guest)) if !host.is_empty() && guest.starts_with('/') => {
+            Ok(SharedDir { host: host.into(), guest: guest.to_owned() })
+        }
+        _ => Err("HOST::GUEST, GUEST starting with /".to_owned()),
+    }
+}
