@@ -20,6 +20,7 @@ mod parse;
 mod row;
 mod tables;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use args::Args;
@@ -29,7 +30,9 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("importer: {error:#}");
+            // As a whole: standard error has no buffer, and the instances may share it.
+            let line = format!("importer: {error:#}\n");
+            let _ = io::stderr().write_all(line.as_bytes());
             ExitCode::FAILURE
         }
     }

@@ -1,8 +1,11 @@
 //! The output folder: rows on their way, rows that are complete, and receipts.
 //!
-//! For a table `europe` it has `europe.rows.<fence>` while the holder of that fence writes,
+//! For a table `europe` it has `europe.rows/<fence>` while the holder of that fence writes,
 //! `europe.tsv` once the rows are complete, and `europe.receipt` with one line per completed
 //! import, so that a second import would be seen.
+//!
+//! Rows on their way have a folder per table, and only that is ever listed: a host looks at each
+//! file while it lists, and fails when one is renamed meanwhile, as other tables' files are.
 //!
 //! The order is: rows complete, renamed, receipt. The receipt alone says that a table is imported,
 //! so a crash at any step is mended by the next import:
@@ -19,7 +22,7 @@
 mod tests;
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -72,8 +75,10 @@ impl Output {
     /// What earlier holders left is removed first, and not at the end: the guard refuses them from
     /// now on, and one that had been admitted just before finds nothing to rename.
     pub(crate) fn begin(&self, fence: Fence) -> Result<Partial> {
-        self.remove_partials()?;
-        let path = self.path(&format!("rows.{fence}"));
+        let folder = self.path("rows");
+        self.remove_older(&folder, fence)
+            .with_context(|| format!("clearing {}", folder.display()))?;
+        let path = folder.join(fence.to_string());
         let file = File::create_new(&path).with_context(|| format!("making {}", path.display()))?;
         Ok(Partial { file, path, rows: 0 })
     }
@@ -83,7 +88,11 @@ impl Output {
         let complete = self.path("tsv");
         partial.file.sync_all().context("syncing rows")?;
         fs::rename(&partial.path, &complete)
-            .with_context(|| format!("renaming to {}", complete.display()))
+            .with_context(|| format!("renaming to {}", complete.display()))?;
+        // Not empty if a holder that was replaced before it began has begun since. Its rows are
+        // refused, and no fault of these.
+        let _ = fs::remove_dir(self.path("rows"));
+        Ok(())
     }
 
     /// Says that the table is imported.
@@ -108,12 +117,15 @@ impl Output {
         }
     }
 
-    fn remove_partials(&self) -> Result<()> {
-        let begin = format!("{}.rows.", self.table);
-        for entry in fs::read_dir(&self.folder).context("reading the output folder")? {
-            let entry = entry.context("reading the output folder")?;
-            if entry.file_name().to_string_lossy().starts_with(&begin) {
-                fs::remove_file(entry.path()).context("removing abandoned rows")?;
+    /// Makes the folder for rows on their way, and removes from it those of lesser fences: never
+    /// those of a greater one, if it is this holder that has been replaced.
+    fn remove_older(&self, folder: &Path, fence: Fence) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let left_by = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            if left_by.is_none_or(|left_by| Fence::from_u64(left_by) < fence) {
+                fs::remove_file(entry.path())?;
             }
         }
         Ok(())

@@ -103,12 +103,12 @@ impl Watch {
         let next = self.next.ok_or("nobody took over")?;
         let after = next.at.duration_since(trap.at);
         let line = format!(
-            "instance {} trapped at row {} (fence {}); instance {} took over after {} ms (fence {})",
+            "instance {} trapped at row {} (fence {}); instance {} took over after {:.1} ms (fence {})",
             trap.instance,
             grouped(trap.row),
             trap.fence,
             next.instance,
-            after.as_millis(),
+            after.as_secs_f64() * 1000.0,
             next.fence,
         );
         if next.instance == trap.instance {
@@ -148,7 +148,7 @@ mod tests {
     fn another_instance_with_a_greater_fence_takes_over() {
         let lines = [BEFORE, TRAP, "took\tasia\t4\t20", "took\teurope\t5\t18"];
         let said = "instance 3 trapped at row 300 (fence 17); \
-                    instance 5 took over after 4 ms (fence 18)";
+                    instance 5 took over after 4.0 ms (fence 18)";
         assert_eq!(take_over(&lines, SOON).as_deref(), Ok(said));
     }
 
