@@ -1,0 +1,1 @@
+//! Guests that the tests run: see `examples` and `src/bin`.

@@ -1,0 +1,41 @@
+//! The conformance suite: one behaviour, on every backend and through both doors.
+//!
+//! A case is an `async fn` on a [`World`]: a backend, its time, and the door through which its
+//! actors come: native Rust, or a guest that forwards what a case asks through the guest bindings,
+//! the contract, the scope and the engine. Cases of [`backend_cases`] talk to the
+//! [`Backend`](leases::Backend) itself, of what no guest ever sees.
+
+pub mod actor;
+pub mod ask;
+pub mod backend_cases;
+pub mod cases;
+pub mod faults;
+pub mod guests;
+pub mod model;
+pub mod native;
+pub mod wasm;
+pub mod world;
+
+pub use actor::{Actor, Failure, Held, Verdict};
+pub use ask::{Ask, lease, semaphore};
+pub use world::{Door, World};
+
+use std::pin::Pin;
+
+/// One rule, and what shows that it holds.
+pub struct Case<W> {
+    /// A sentence.
+    pub name: &'static str,
+    /// Panics when it does not hold.
+    pub run: fn(W) -> Pin<Box<dyn Future<Output = ()>>>,
+}
+
+/// A list of cases, from the functions' names. A case that is in none is dead code.
+macro_rules! listed {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {
+        &[$(
+            $crate::Case { name: stringify!($name), run: |world| Box::pin($name(world)) },
+        )+]
+    };
+}
+pub(crate) use listed;
