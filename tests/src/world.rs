@@ -95,7 +95,7 @@ impl World {
         self.backend.inspect(&key(ask)).await.expect("the backend answers")
     }
 
-    /// Somebody new who waits in line: returns when the ticket is there.
+    /// Somebody new who waits in line: returns when the ticket is there and its waiter sleeps.
     pub async fn in_line(&self, ask: &Ask) -> Acquiring {
         let before = self.view(ask).await.waiters.len();
         let acquiring = acquiring(&self.actor().await, ask.clone());
@@ -103,6 +103,7 @@ impl World {
             self.view(ask).await.waiters.len() == before + 1
         })
         .await;
+        settle().await;
         acquiring
     }
 
@@ -123,6 +124,14 @@ impl World {
         };
         let in_time = tokio::time::timeout(PATIENCE, watched).await;
         in_time.unwrap_or_else(|_| panic!("in {PATIENCE:?} it did not come true that {what}"));
+    }
+}
+
+/// Lets every task that can run do so, for more turns than any of them takes. On the one thread of
+/// a case that leaves all of them asleep.
+pub async fn settle() {
+    for _ in 0..64 {
+        tokio::task::yield_now().await;
     }
 }
 

@@ -49,19 +49,20 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Asks once. The wait bounds the backend's time too.
+    /// Asks once. The wait bounds the backend's time too; an ask at its very end has the backend's
+    /// own time.
     async fn ask(&mut self) -> Result<Answer, Error> {
         self.may_hold = true;
-        let asked = self.shared.backend.ask(&self.ask);
-        let answer = match self.until {
-            Some(until) if !self.shared.properties.at_once => tokio::select! {
+        let Shared { backend, clock, properties, .. } = &**self.shared;
+        let asked = backend.ask(&self.ask);
+        let bound = self.until.filter(|until| !properties.at_once && clock.now() < *until);
+        let answer = match bound {
+            Some(until) => tokio::select! {
                 biased;
                 answer = asked => answer,
-                () = self.shared.clock.sleep_until(until) => {
-                    return Err(self.error(ErrorKind::NotAcquired));
-                }
+                () = clock.sleep_until(until) => return Err(self.error(ErrorKind::NotAcquired)),
             },
-            _ => asked.await,
+            None => asked.await,
         };
         answer.map_err(|error| self.unconfirmed(error))
     }

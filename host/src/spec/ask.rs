@@ -31,8 +31,7 @@ impl KeyState {
     /// Rule 2: the same ask again gets the same grant again.
     fn grant_again(&mut self, ask: &Ask, now: Timestamp) -> Option<Answer> {
         let slot = self.grants.slot_of(ask.holder)?;
-        self.grants.extend(slot, ask.ttl.as_duration(), now)?;
-        let grant = self.grants.get_mut(slot)?;
+        let grant = self.grants.extend(slot, ask.ttl.as_duration(), now)?;
         Some(Answer::Granted(grant.told(slot, now)))
     }
 
@@ -87,11 +86,13 @@ impl KeyState {
                 self.line.join(ticket, patience, now);
             }
         }
-        let wake = self.settle(now, rules);
+        let mut wake = self.settle(now, rules);
         let retry_in = self.retry_in(now);
         let position = self.line.position(ask.holder);
         let answer = match (ask.mode, position) {
             (Mode::Wait { .. }, Some(position)) => {
+                self.line.told(position, now.after(retry_in));
+                wake.retain(|woken| *woken != ask.holder);
                 Answer::Waiting { position: position as u32, retry_in }
             }
             _ => Answer::Busy { retry_in },

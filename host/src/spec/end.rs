@@ -19,20 +19,12 @@ impl KeyState {
         rules: &Rules,
     ) -> Change<Refreshed> {
         self.drop_lapsed(now);
-        let mut wake = self.settle(now, rules);
         let extended = self.grants.slot_of(holder).and_then(|slot| {
-            let before = self.grants.extend(slot, ttl.as_duration(), now)?;
-            let grant = self.grants.get_mut(slot)?;
-            Some((before, grant.expires_at, grant.end()))
+            let grant = self.grants.extend(slot, ttl.as_duration(), now)?;
+            Some(Refreshed::Held { ends_in: grant.expires_at.since(now), end: grant.end() })
         });
-        let Some((before, expires_at, end)) = extended else {
-            return Change { answer: Refreshed::Lost(self.departed.loss_of(holder)), wake };
-        };
-        if expires_at < before {
-            // The waiters sleep until the end that they were told.
-            wake = self.line.iter().map(|ticket| ticket.holder).collect();
-        }
-        Change { answer: Refreshed::Held { ends_in: expires_at.since(now), end }, wake }
+        let answer = extended.unwrap_or_else(|| Refreshed::Lost(self.departed.loss_of(holder)));
+        Change { answer, wake: self.settle(now, rules) }
     }
 
     /// Ends the live grant of exactly this holder; says whether there was one. Never touches

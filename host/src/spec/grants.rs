@@ -89,10 +89,6 @@ impl Grants {
         }
     }
 
-    pub(crate) fn get_mut(&mut self, slot: u32) -> Option<&mut Grant> {
-        self.slots.get_mut(slot as usize)?.as_mut()
-    }
-
     /// The lowest free slot.
     pub(crate) fn free_slot(&self) -> u32 {
         let beyond = self.slots.len() as u32;
@@ -127,14 +123,13 @@ impl Grants {
         Some(grant)
     }
 
-    /// Moves a grant's end; says where it was before.
-    pub(crate) fn extend(&mut self, slot: u32, ttl: Duration, now: Timestamp) -> Option<Timestamp> {
-        let grant = self.get_mut(slot)?;
-        let before = grant.expires_at;
+    /// Moves a grant's end.
+    pub(crate) fn extend(&mut self, slot: u32, ttl: Duration, now: Timestamp) -> Option<&Grant> {
+        let grant = self.slots.get_mut(slot as usize)?.as_mut()?;
         grant.extend(ttl, now);
         let end_us = grant.expires_at.as_micros();
         self.none_ends_before_us = self.none_ends_before_us.min(end_us);
-        Some(before)
+        Some(grant)
     }
 
     /// Drops what has reached its end; answers the latest of those ends.

@@ -20,6 +20,8 @@ pub(crate) struct Ticket {
     pub(crate) lapses_at: Timestamp,
     /// When it could be admitted and was told so; forgotten when it asks.
     called_at: Option<Timestamp>,
+    /// When it was last told to ask again.
+    asks_at: Timestamp,
     /// Its number in the line: places are found by it, as tickets in front come and go.
     number: u64,
 }
@@ -31,8 +33,9 @@ pub(crate) struct Line {
     next_number: u64,
     /// No ticket lapses before this: a sign of life moves a lapse on and leaves it where it was.
     none_lapses_before_us: u64,
-    /// When the first of those called stops holding up those behind it.
-    earliest_claim_end: Option<Timestamp>,
+    /// None of those called stops holding up others before this: one that asks leaves it where it
+    /// was.
+    no_claim_ends_before: Option<Timestamp>,
 }
 
 impl Ticket {
@@ -43,13 +46,18 @@ impl Ticket {
         note: Option<Note>,
         now: Timestamp,
     ) -> Self {
-        let (lapses_at, called_at, number) = (now, None, 0);
-        Ticket { holder, limit, owner, note, since: now, lapses_at, called_at, number }
+        let (since, lapses_at, asks_at, called_at, number) = (now, now, now, None, 0);
+        Ticket { holder, limit, owner, note, since, lapses_at, called_at, asks_at, number }
+    }
+
+    /// When it stops holding up others, if it was called.
+    fn claim_end(&self, rules: &Rules) -> Option<Timestamp> {
+        self.called_at.map(|called| called.after(rules.claim_time))
     }
 
     /// Whether it was called and has not asked for the claim time: nobody waits for it any more.
     fn is_passed_over(&self, now: Timestamp, rules: &Rules) -> bool {
-        self.called_at.is_some_and(|called| called.after(rules.claim_time) <= now)
+        self.claim_end(rules).is_some_and(|end| end <= now)
     }
 }
 
@@ -136,12 +144,29 @@ impl Line {
         self.none_lapses_before_us = earliest.unwrap_or_default();
     }
 
+    /// The ticket at `position` was told to ask again then.
+    pub(crate) fn told(&mut self, position: usize, asks_at: Timestamp) {
+        if let Some(ticket) = self.tickets.get_mut(position) {
+            ticket.asks_at = asks_at;
+        }
+    }
+
+    /// The first who was not called, if it would sleep past `end`. It will ask then, and when it is
+    /// admitted call those behind it.
+    pub(crate) fn first_to_sleep_past(&mut self, end: Timestamp) -> Option<HolderId> {
+        let first = self.tickets.iter_mut().find(|ticket| ticket.called_at.is_none())?;
+        if first.asks_at <= end {
+            return None;
+        }
+        first.asks_at = end;
+        Some(first.holder)
+    }
+
     /// Calls, in order, those who can be admitted beside `live` holders, up to the first who can't;
     /// answers those who were not called before.
     pub(crate) fn call(&mut self, live: u32, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
         let mut called = Vec::new();
         let mut taken = live;
-        self.earliest_claim_end = None;
         for ticket in &mut self.tickets {
             if ticket.is_passed_over(now, rules) {
                 continue;
@@ -150,21 +175,32 @@ impl Line {
                 break;
             }
             taken += 1;
-            let called_at = *ticket.called_at.get_or_insert_with(|| {
+            if ticket.called_at.is_none() {
+                ticket.called_at = Some(now);
                 called.push(ticket.holder);
-                now
-            });
-            let claim_end = called_at.after(rules.claim_time);
-            let earliest = self.earliest_claim_end.map_or(claim_end, |end| end.min(claim_end));
-            self.earliest_claim_end = Some(earliest);
+            }
         }
+        self.bound_claims(!called.is_empty(), now, rules);
         called
+    }
+
+    /// Keeps the bound on claims ahead of now, and no later than a claim that begins now.
+    fn bound_claims(&mut self, begins: bool, now: Timestamp, rules: &Rules) {
+        if self.no_claim_ends_before.is_some_and(|bound| bound <= now) {
+            let claim_ends = self.tickets.iter().filter_map(|ticket| ticket.claim_end(rules));
+            self.no_claim_ends_before = claim_ends.filter(|end| *end > now).min();
+        }
+        if begins {
+            let new = now.after(rules.claim_time);
+            let earlier = self.no_claim_ends_before.map_or(new, |bound| bound.min(new));
+            self.no_claim_ends_before = Some(earlier);
+        }
     }
 
     /// No later than the earliest moment at which a ticket lapses or stops holding up others.
     pub(crate) fn earliest_lapse(&self) -> Option<Timestamp> {
         let lapse = Timestamp::from_micros(self.none_lapses_before_us);
-        let claim_end = self.earliest_claim_end;
+        let claim_end = self.no_claim_ends_before;
         (!self.tickets.is_empty()).then(|| claim_end.map_or(lapse, |end| end.min(lapse)))
     }
 }

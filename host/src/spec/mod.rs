@@ -181,7 +181,17 @@ impl KeyState {
 
     /// Calls those in line who can now be admitted and were not called before, in order, up to the
     /// first who can't. Who was called holds up those behind for the claim time at most.
+    ///
+    /// The first who can't is woken too when a hold ends before it would look again: a new hold may
+    /// be shorter than what it waited for, and a refresh may have shortened one.
     fn settle(&mut self, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
-        self.line.call(self.grants.live(), now, rules)
+        if self.line.is_empty() {
+            return Vec::new();
+        }
+        let mut wake = self.line.call(self.grants.live(), now, rules);
+        if let Some(end) = self.grants.earliest_end() {
+            wake.extend(self.line.first_to_sleep_past(end));
+        }
+        wake
     }
 }

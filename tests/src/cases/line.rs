@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{ms, secs};
-use crate::world::acquiring;
+use crate::world::{acquiring, settle};
 use crate::{Failure, World, lease, listed};
 
 pub(super) const CASES: &[crate::Case<World>] = listed![
@@ -14,6 +14,7 @@ pub(super) const CASES: &[crate::Case<World>] = listed![
     a6_a_wait_of_nothing_is_one_attempt,
     a7_one_wait_covers_everything,
     s4_an_end_by_itself_wakes_the_next,
+    s4_a_hold_shorter_than_the_one_before_wakes_the_next,
     a_wait_can_end_in_the_very_moment_the_name_is_free,
 ];
 
@@ -57,7 +58,7 @@ async fn a_wait_that_ends_leaves_nothing(world: World) {
     assert!(!waiter.is_finished());
     world.pass(ms(1));
     assert_eq!(waiter.end().await.err(), Some(Failure::NotAcquired));
-    assert_eq!(world.view(&ask).await.waiters.len(), 0);
+    world.until("nobody waits", async || world.view(&ask).await.waiters.is_empty()).await;
     held.release().await.unwrap();
     world.until_free(&ask).await;
 }
@@ -96,8 +97,8 @@ async fn a4_a_waiter_removes_no_ticket_but_its_own(world: World) {
     let second = world.in_line(&ask.clone().note("second").wait(secs(1))).await;
     world.pass(secs(1));
     assert_eq!(second.end().await.err(), Some(Failure::NotAcquired));
+    world.until("one waits", async || world.view(&ask).await.waiters.len() == 1).await;
     let view = world.view(&ask).await;
-    assert_eq!(view.waiters.len(), 1);
     assert_eq!(view.waiters[0].note.as_ref().unwrap().as_str(), "first");
     held.release().await.unwrap();
     first.held().await;
@@ -137,6 +138,19 @@ async fn s4_an_end_by_itself_wakes_the_next(world: World) {
     let _first = first.held().await;
     assert!(!second.is_finished());
     world.pass(ms(700));
+    second.held().await;
+}
+
+/// Case S4, where the next was told to look again long after the new hold will have ended.
+async fn s4_a_hold_shorter_than_the_one_before_wakes_the_next(world: World) {
+    let ask = lease(world.name("a")).waiting();
+    let held = world.actor().await.take(ask.clone().ttl(secs(60))).await;
+    let first = world.in_line(&ask.clone().ttl(ms(50))).await;
+    let second = world.in_line(&ask).await;
+    held.release().await.unwrap();
+    let _first = first.held().await;
+    settle().await;
+    world.pass(ms(50));
     second.held().await;
 }
 

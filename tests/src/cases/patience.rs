@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use super::{ms, secs};
+use crate::world::settle;
 use crate::{Actor, Failure, Held, World, lease, listed};
 
 pub(super) const CASES: &[crate::Case<World>] = listed![
@@ -121,11 +122,4 @@ async fn a_waiter_that_is_polled_keeps_its_place(world: World) {
     world.pass(secs(1));
     first.held().await.release().await.unwrap();
     second.held().await;
-}
-
-/// Lets every task that the clock woke run: more turns than any of them takes.
-async fn settle() {
-    for _ in 0..64 {
-        tokio::task::yield_now().await;
-    }
 }
