@@ -1,0 +1,165 @@
+//! `leases run`, as it is built.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use leases_tests::guests;
+
+/// What a run ended in.
+struct Ran {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+fn run(args: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_leases")).arg("run").args(args).output();
+    let Output { status, stdout, stderr } = output.expect("the command runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { status: status.code().expect("not killed"), out: text(stdout), err: text(stderr) }
+}
+
+impl Ran {
+    /// Ended with this status, and one line that says why.
+    #[track_caller]
+    fn refused(&self, status: i32, why: &str) {
+        assert_eq!(self.status, status, "{}", self.err);
+        assert_eq!(self.err.lines().count(), 1, "one line: {}", self.err);
+        assert!(self.err.contains(why), "{:?} does not say {why:?}", self.err);
+        assert_eq!(self.out, "");
+    }
+}
+
+fn probe() -> String {
+    guests::command("probe").to_str().expect("UTF-8").to_owned()
+}
+
+fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path: PathBuf = folder.join(name);
+    std::fs::write(&path, bytes).expect("it is written");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn without_allow_every_operation_is_denied() {
+    for operation in ["lease", "semaphore", "admit", "current"] {
+        let ran = run(&[&probe(), "--", operation, "import:a"]);
+        assert_eq!((ran.status, &*ran.out), (1, ""), "{operation}");
+        assert_eq!(
+            ran.err,
+            format!("probe: {operation}: denied: this plugin may not use this name\n"),
+        );
+    }
+}
+
+#[test]
+fn allow_gives_exactly_its_names() {
+    let allowed = |operation, name| run(&[&probe(), "--allow", "import:*", "--", operation, name]);
+    for (operation, said) in [
+        ("lease", "fence "),
+        ("semaphore", "slot 0\n"),
+        ("admit", "Admitted\n"),
+        ("current", "None\n"),
+    ] {
+        let ran = allowed(operation, "import:a");
+        assert_eq!((ran.status, &*ran.err), (0, ""), "{operation}");
+        assert!(ran.out.starts_with(said), "{operation}: {}", ran.out);
+        let ran = allowed(operation, "export:a");
+        assert_eq!((ran.status, &*ran.out), (1, ""), "{operation}");
+        assert!(ran.err.contains("denied"), "{operation}: {}", ran.err);
+    }
+}
+
+#[test]
+fn each_instance_has_its_number() {
+    let ran = run(&[&probe(), "--instances", "4", "--", "instance"]);
+    let mut numbers: Vec<&str> = ran.out.lines().collect();
+    numbers.sort_unstable();
+    assert_eq!((ran.status, numbers), (0, vec!["0", "1", "2", "3"]));
+}
+
+/// One of two instances waits for what the other traps with: it gets it long before the ttl.
+#[test]
+fn a_trapped_instance_leaves_nothing_behind() {
+    let started = std::time::Instant::now();
+    let ran = run(&[&probe(), "--allow", "a", "--instances", "2", "--", "trap", "a"]);
+    assert_eq!(ran.status, 1);
+    assert_eq!(ran.err.matches("trapped: ").count(), 2, "both held it in turn: {}", ran.err);
+    assert!(started.elapsed().as_secs() < 9, "the second did not wait for a ttl of 30 s");
+}
+
+#[test]
+fn json_is_one_document_on_standard_output() {
+    let ran = run(&[&probe(), "--json", "--plugin", "p", "--instances", "2", "--", "instance"]);
+    let expected = r#"{"instances":[{"instance":0,"status":0,"trap":null},{"instance":1,"status":0,"trap":null}],"plugin":"p"}"#;
+    assert_eq!((ran.status, ran.out.trim_end()), (0, expected));
+    assert_eq!(ran.err.lines().count(), 2, "what the guests print: {}", ran.err);
+}
+
+#[test]
+fn bad_usage_is_64_and_one_line_that_names_the_bound() {
+    let probe = probe();
+    let long = "x".repeat(513);
+    for (args, why) in [
+        (vec!["--allow", ""], "pattern: 1 to 512 bytes, not 0"),
+        (vec!["--allow", &long], "pattern: 1 to 512 bytes, not 513"),
+        (vec!["--allow", "a\nb"], r"pattern: no control characters, but '\n' at byte 1"),
+        (vec!["--allow", "a*b"], "pattern: a * only at the end"),
+        (vec!["--plugin", "a/b"], "plugin: 1 to 64 of A-Z a-z 0-9 . _ -"),
+        (vec!["--instances", "0"], "0 is not in 1..=1000"),
+        (vec!["--instances", "1001"], "1001 is not in 1..=1000"),
+        (vec!["--instances", "-1"], "-1"),
+        (vec!["--dir", "here"], "HOST::GUEST"),
+        (vec!["--dir", "no-such-folder::/in"], "no-such-folder: not a folder"),
+        (vec!["--no-such-flag"], "--no-such-flag"),
+    ] {
+        run(&[&[&*probe], &*args].concat()).refused(64, why);
+    }
+    run(&["no-such-file.wasm"]).refused(64, "no-such-file.wasm: ");
+    run(&[]).refused(64, "COMPONENT.wasm");
+}
+
+#[test]
+fn a_file_that_is_no_such_component_is_65() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = wat::parse_str("(module)").expect("a module");
+    let foreign =
+        wat::parse_str(r#"(component (import "not:ours/thing" (instance (export "f" (func)))))"#);
+    let newer = wat::parse_str(
+        r#"(component (import "leases:plugin/lease@0.9.0" (instance (export "f" (func)))))"#,
+    );
+    for (name, bytes, why) in [
+        ("text.wasm", b"not wasm at all".to_vec(), "text.wasm: "),
+        ("empty.wasm", Vec::new(), "empty.wasm: "),
+        ("module.wasm", module, "module.wasm: "),
+        ("foreign.wasm", foreign.expect("a component"), "not:ours/thing"),
+        ("newer.wasm", newer.expect("a component"), "leases:plugin/lease@0.9.0"),
+    ] {
+        run(&[&file(folder.path(), name, &bytes)]).refused(65, why);
+    }
+    let no_command = guests::example("forward");
+    run(&[no_command.to_str().expect("UTF-8")]).refused(65, "wasi:cli/run");
+}
+
+/// What a guest is told of its own bad input: the bound, in one line.
+#[test]
+fn a_guests_bad_names_are_named() {
+    let long = "x".repeat(513);
+    for (name, why) in [
+        ("", "invalid name: 1 to 512 bytes, not 0"),
+        (&*long, "invalid name: 1 to 512 bytes, not 513"),
+        ("a\tb", r"invalid name: no control characters, but '\t' at byte 1"),
+    ] {
+        let ran = run(&[&probe(), "--allow", "*", "--", "lease", name]);
+        ran.refused(1, why);
+    }
+}
+
+#[test]
+fn help_names_units_and_an_example() {
+    let ran = run(&["--help"]);
+    assert_eq!(ran.status, 0);
+    for said in ["1 to 1000", "Example:", "--allow", "64 is bad usage"] {
+        assert!(ran.out.contains(said), "{said}: {}", ran.out);
+    }
+}

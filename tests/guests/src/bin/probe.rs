@@ -1,0 +1,38 @@
+//! A command that tries one operation and says what came of it: `probe lease NAME`,
+//! `probe semaphore NAME`, `probe admit NAME`, `probe current NAME`, or `probe instance`, which says
+//! its number; `probe trap NAME` traps while it holds NAME.
+
+use std::process::ExitCode;
+
+use leases_guest::{Error, Fence};
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let operation = args.first().map(String::as_str).unwrap_or_default();
+    let name = args.get(1).map(String::as_str).unwrap_or_default();
+    match probe(operation, name) {
+        Ok(said) => {
+            println!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("probe: {operation}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn probe(operation: &str, name: &str) -> Result<String, Error> {
+    match operation {
+        "lease" => Ok(format!("fence {}", leases_guest::lease(name).acquire()?.fence())),
+        "semaphore" => Ok(format!("slot {}", leases_guest::semaphore(name, 2).acquire()?.slot())),
+        "admit" => Ok(format!("{:?}", leases_guest::guard(name).admit(Fence::from_u64(7))?)),
+        "current" => Ok(format!("{:?}", leases_guest::guard(name).current()?)),
+        "instance" => Ok(std::env::var("LEASES_INSTANCE").unwrap_or_default()),
+        "trap" => {
+            let _held = leases_guest::lease(name).acquire()?;
+            std::process::abort()
+        }
+        other => Err(Error::Invalid(format!("operation: {other:?} is none of the probe's"))),
+    }
+}
