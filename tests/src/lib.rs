@@ -39,3 +39,13 @@ macro_rules! listed {
     };
 }
 pub(crate) use listed;
+
+/// The texts whose examples must compile.
+#[cfg(doctest)]
+mod texts {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/guarantees.md")]
+    struct Guarantees;
+}
