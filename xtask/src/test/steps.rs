@@ -32,12 +32,16 @@ pub(super) fn all() -> Vec<Step> {
         step("lints, everything", clippy("--workspace --all-targets --all-features")),
         step("lints, host with no feature", clippy("--package leases --no-default-features")),
         step("lints, host with components", clippy("--package leases --features component")),
+        step("lints, guests", clippy(GUESTS)),
         step("tests", tests()),
         step("doc tests", Work::Tests(command::cargo(DOC_TESTS))),
         step("docs", docs()),
         step("length of files", Work::Check(files::none_too_long)),
     ]
 }
+
+const GUESTS: &str = "--package leases-guest --package leases-test-guests \
+    --lib --bins --examples --target wasm32-wasip2";
 
 const DOC_TESTS: [&str; 5] = ["test", "--doc", "--workspace", "--all-features", "--no-fail-fast"];
 
