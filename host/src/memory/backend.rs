@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::config::MemoryConfig;
-use super::shard::Shard;
+use super::shard::{Hashed, Shard};
 use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
 use crate::clock::Timestamp;
 use crate::error::Loss;
@@ -58,7 +58,7 @@ impl MemoryBackend {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
         let Change { answer, wake } = {
-            let mut shard = inner.shard(key);
+            let (mut shard, key) = inner.shard(key);
             shard.keys.forget_due(now, inner.config.retention);
             let state =
                 shard.keys.get_or_insert(key, now, inner.config.retention, KeyState::default);
@@ -77,7 +77,7 @@ impl MemoryBackend {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
         let Change { answer, wake } = {
-            let mut shard = inner.shard(key);
+            let (mut shard, key) = inner.shard(key);
             let state = shard.keys.get_mut(key)?;
             step(state, At { now, rules: &inner.rules })
         };
@@ -89,7 +89,7 @@ impl MemoryBackend {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
         let retention = inner.config.retention;
-        let mut shard = inner.shard(target);
+        let (mut shard, target) = inner.shard(target);
         shard.guards.forget_due(now, retention);
         let first = || GuardState::first(fence, now);
         shard.guards.get_or_insert(target, now, retention, first).admit(fence, now)
@@ -103,11 +103,15 @@ struct At<'a> {
 }
 
 impl Inner {
-    fn shard(&self, key: &impl Hash) -> MutexGuard<'_, Shard> {
-        let at = self.hasher.hash_one(key) as usize % self.shards.len();
+    /// The shard of a key, and the key with its hash.
+    fn shard<'a, K: Hash>(&self, key: &'a K) -> (MutexGuard<'_, Shard>, Hashed<'a, K>) {
+        let hash = self.hasher.hash_one(key);
+        // A table goes by the lowest and the highest bits: in one shard they must differ.
+        let at = (hash >> 32) as usize % self.shards.len();
         // In bounds by the remainder.
         #[expect(clippy::indexing_slicing)]
-        locked(&self.shards[at])
+        let shard = locked(&self.shards[at]);
+        (shard, Hashed { key, hash })
     }
 }
 
@@ -162,7 +166,7 @@ impl Backend for MemoryBackend {
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
         Box::pin(async move {
             let now = self.0.config.clock.timestamp();
-            let mut shard = self.0.shard(key);
+            let (mut shard, key) = self.0.shard(key);
             Ok(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
         })
     }
@@ -173,7 +177,7 @@ impl Backend for MemoryBackend {
 
     fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
         Box::pin(async move {
-            let mut shard = self.0.shard(target);
+            let (mut shard, target) = self.0.shard(target);
             Ok(shard.guards.get_mut(target).map(|guard| guard.current()))
         })
     }
