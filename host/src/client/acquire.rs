@@ -16,11 +16,11 @@ use crate::wake::Watch;
 /// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
 pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Result<Held, Error> {
     shared.give_back.start();
-    let until = wait.until(shared.clock.now());
+    let mut sent = shared.clock.now();
+    let until = wait.until(sent);
     let mut attempt = Attempt { shared, ask, until, may_hold: false };
     let mut watch = None;
     loop {
-        let sent = shared.clock.now();
         match attempt.ask().await? {
             Answer::Granted(granted) => match attempt.deliver(&granted, sent) {
                 Some(held) => return Ok(held),
@@ -34,6 +34,7 @@ pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Resul
                 Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
             },
         }
+        sent = shared.clock.now();
     }
 }
 
