@@ -26,7 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Grants, lines and guards in the memory of one process.
 ///
 /// Every operation is done when its future is first polled, without a system call. Names that
-/// nobody used for the retention time are forgotten, a few with each operation.
+/// nobody used for the retention time are forgotten, a few with each operation, whatever name it is
+/// about.
 #[derive(Debug, Clone)]
 pub struct MemoryBackend(Arc<Inner>);
 
@@ -57,14 +58,15 @@ impl MemoryBackend {
     fn change<A>(&self, key: &Key, step: impl FnOnce(&mut KeyState, At<'_>) -> Change<A>) -> A {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
-        let Change { answer, wake } = {
+        let retention = inner.config.retention;
+        let (Change { answer, wake }, tidied) = {
             let (mut shard, key) = inner.shard(key);
-            shard.keys.forget_due(now, inner.config.retention);
-            let state =
-                shard.keys.get_or_insert(key, now, inner.config.retention, KeyState::default);
-            step(state, At { now, rules: &inner.rules })
+            shard.forget_due(now, retention);
+            let state = shard.keys.get_or_insert(key, now, retention, KeyState::default);
+            (step(state, At { now, rules: &inner.rules }), shard.tidies())
         };
         inner.wakes.wake(&wake);
+        inner.tidy(tidied, now);
         answer
     }
 
@@ -90,9 +92,13 @@ impl MemoryBackend {
         let now = inner.config.clock.timestamp();
         let retention = inner.config.retention;
         let (mut shard, target) = inner.shard(target);
-        shard.guards.forget_due(now, retention);
+        shard.forget_due(now, retention);
         let first = || GuardState::first(fence, now);
-        shard.guards.get_or_insert(target, now, retention, first).admit(fence, now)
+        let verdict = shard.guards.get_or_insert(target, now, retention, first).admit(fence, now);
+        let tidied = shard.tidies();
+        drop(shard);
+        inner.tidy(tidied, now);
+        verdict
     }
 }
 
@@ -112,6 +118,14 @@ impl Inner {
         #[expect(clippy::indexing_slicing)]
         let shard = locked(&self.shards[at]);
         (shard, Hashed { key, hash })
+    }
+
+    /// Forgets what is due in another shard, unless somebody is at it.
+    fn tidy(&self, number: Option<usize>, now: Timestamp) {
+        let shard = number.and_then(|number| self.shards.get(number % self.shards.len()));
+        if let Some(Ok(mut shard)) = shard.map(Mutex::try_lock) {
+            shard.forget_due(now, self.config.retention);
+        }
     }
 }
 
@@ -184,5 +198,28 @@ impl Backend for MemoryBackend {
 
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
         self.0.wakes.watch(holder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Leases, ManualClock};
+
+    #[tokio::test]
+    async fn one_name_in_use_lets_all_others_be_forgotten() {
+        let time = ManualClock::new();
+        let config = MemoryConfig { clock: time.clock(), ..MemoryConfig::default() };
+        let retention = config.retention;
+        let backend = MemoryBackend::new(config);
+        let leases = Leases::builder(Arc::new(backend.clone())).clock(time.clock()).build();
+        for number in 0..2000 {
+            drop(leases.lease(format!("idle:{number}")).unwrap().acquire().await.unwrap());
+        }
+        time.advance(retention + Duration::from_secs(1));
+        for _ in 0..10_000 {
+            drop(leases.lease("busy").unwrap().acquire().await.unwrap());
+        }
+        assert_eq!(backend.remembered(), 1);
     }
 }

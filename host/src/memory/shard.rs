@@ -13,6 +13,9 @@ use crate::spec::{GuardState, KeyState};
 /// How many records that are due are looked at in one operation.
 const LOOKED_AT_MAX: usize = 32;
 
+/// How many operations of one shard it takes until another one is tidied too.
+const TIDIES_EVERY: usize = 8;
+
 /// Below this many entries a map keeps its room.
 const SHRINK_FROM: usize = 64;
 
@@ -20,6 +23,22 @@ const SHRINK_FROM: usize = 64;
 pub(super) struct Shard {
     pub(super) keys: Records<Key, KeyState>,
     pub(super) guards: Records<Target, GuardState>,
+    operations: usize,
+}
+
+impl Shard {
+    /// Forgets what is due here, a few at a time.
+    pub(super) fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+        self.keys.forget_due(now, retention);
+        self.guards.forget_due(now, retention);
+    }
+
+    /// Counts an operation; answers the shard that is to be tidied after this one, if it is one's
+    /// turn: what nobody uses any more stands also where nobody comes by.
+    pub(super) fn tidies(&mut self) -> Option<usize> {
+        self.operations = self.operations.wrapping_add(1);
+        self.operations.is_multiple_of(TIDIES_EVERY).then_some(self.operations / TIDIES_EVERY)
+    }
 }
 
 /// A key and its hash, which is taken once for each operation.
@@ -99,8 +118,7 @@ impl<K: Clone + Eq, S: Forgotten> Records<K, S> {
         self.records.len()
     }
 
-    /// Forgets what is due, a few at a time.
-    pub(super) fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+    fn forget_due(&mut self, now: Timestamp, retention: Duration) {
         for _ in 0..LOOKED_AT_MAX {
             if self.turns.front().is_none_or(|turn| turn.at > now) {
                 return;
