@@ -17,7 +17,7 @@ const LOOKED_AT_MAX: usize = 32;
 const TIDIES_EVERY: usize = 8;
 
 /// Below this many entries a map keeps its room.
-const SHRINK_FROM: usize = 64;
+const SHRINK_FROM: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Shard {
@@ -119,11 +119,12 @@ impl<K: Clone + Eq, S: Forgotten> Records<K, S> {
     }
 
     fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+        let before = self.records.len();
         for _ in 0..LOOKED_AT_MAX {
             if self.turns.front().is_none_or(|turn| turn.at > now) {
-                return;
+                break;
             }
-            let Some(turn) = self.turns.pop_front() else { return };
+            let Some(turn) = self.turns.pop_front() else { break };
             let is_its = |record: &Record<K, S>| record.key == turn.key;
             let Ok(mut record) = self.records.find_entry(turn.hash, is_its) else { continue };
             let at = match record.get_mut().state.due(now, retention) {
@@ -136,7 +137,9 @@ impl<K: Clone + Eq, S: Forgotten> Records<K, S> {
             };
             self.turns.push_back(Turn { at, ..turn });
         }
-        self.shrink();
+        if self.records.len() < before {
+            self.shrink();
+        }
     }
 
     fn shrink(&mut self) {

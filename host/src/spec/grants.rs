@@ -159,6 +159,10 @@ impl Grants {
 
     fn grow(&mut self, len: usize) {
         let before = self.slots.len() as u32;
+        if len == 1 {
+            // Most keys are leases: room for one, and not for the four of a vector's first growth.
+            self.slots.reserve_exact(len);
+        }
         self.slots.resize_with(len, || None);
         if self.index.is_none() && len > SEARCHED_MAX {
             self.index = Some(Box::new(Index::of(&self.slots)));
