@@ -182,6 +182,9 @@ impl KeyState {
     /// Calls those in line who can now be admitted and were not called before, in order, up to the
     /// first who can't. Who was called holds up those behind for the claim time at most.
     fn settle(&mut self, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
+        if self.line.is_empty() {
+            return Vec::new();
+        }
         self.line.call(self.grants.live(), now, rules)
     }
 }
