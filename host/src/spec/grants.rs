@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::fence::Fence;
-use crate::holder::HolderId;
+use crate::holder::{HolderId, HolderMap};
 use crate::terms::{Note, Owner};
 
 use super::{End, Granted};
@@ -37,7 +37,7 @@ pub(crate) struct Grants {
 
 #[derive(Debug, Clone, Default)]
 struct Index {
-    of_holder: HashMap<HolderId, u32>,
+    of_holder: HolderMap<u32>,
     of_owner: HashMap<Owner, u32>,
     free: BTreeSet<u32>,
 }
