@@ -1,13 +1,22 @@
 //! The only proof of holding.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use rand::RngExt as _;
 
 /// 16 random bytes, made for each ask and never shown to a guest: the only proof of holding, and
 /// what makes a repeated ask the same ask.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HolderId([u8; 16]);
+
+/// Values by holder id.
+pub(crate) type HolderMap<V> = HashMap<HolderId, V, BuildHasherDefault<OwnBytes>>;
+
+/// Takes a holder id's own bytes for its hash: they are random, and no guest chooses them.
+#[derive(Debug, Default)]
+pub(crate) struct OwnBytes(u64);
 
 impl HolderId {
     /// A new id from the thread's cryptographic generator.
@@ -23,6 +32,29 @@ impl HolderId {
     /// The bytes, as a backend stores them.
     pub fn as_bytes(&self) -> &[u8; 16] {
         &self.0
+    }
+}
+
+impl Hash for HolderId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        state.write_u64(u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+    }
+}
+
+impl Hasher for OwnBytes {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, first: u64) {
+        self.0 = first;
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is contended for.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::invalid::{Argument, Invalid};
@@ -18,7 +19,7 @@ pub const NAME_BYTES_MAX: usize = 512;
 /// assert_eq!(Name::new("").unwrap_err().to_string(), "invalid name: 1 to 512 bytes, not 0");
 /// # Ok::<(), leases::Invalid>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
 /// Which primitive a name is used for. A lease and a semaphore of one name never meet.
@@ -32,7 +33,7 @@ pub enum Kind {
 }
 
 /// A kind and a name: what a grant is a grant of.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// The primitive.
     pub kind: Kind,
@@ -54,6 +55,20 @@ impl Name {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+// By hand, here and below: one write of the bytes. A hash is taken for every operation, and what
+// else a derived one writes would only tell apart the two kinds of one name.
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write(self.0.as_bytes());
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
     }
 }
 

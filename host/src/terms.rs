@@ -209,8 +209,9 @@ impl fmt::Display for Limit {
 
 /// Up to whole microseconds, the resolution of every backend.
 fn round_up(duration: Duration) -> Duration {
-    let micros = duration.as_nanos().div_ceil(1000);
-    Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    let beyond = duration.subsec_nanos() % 1000;
+    let missing = if beyond == 0 { 0 } else { 1000 - beyond };
+    duration.saturating_add(Duration::from_nanos(missing.into()))
 }
 
 #[cfg(test)]

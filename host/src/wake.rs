@@ -1,11 +1,10 @@
 //! Wake-ups in the process: how a waiter learns that it should ask again.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::holder::HolderId;
+use crate::holder::{HolderId, HolderMap};
 
 /// The waiters of one process. A backend keeps one and wakes through it.
 ///
@@ -21,7 +20,7 @@ use crate::holder::HolderId;
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Wakes(Arc<Mutex<HashMap<HolderId, Arc<Notify>>>>);
+pub struct Wakes(Arc<Mutex<HolderMap<Arc<Notify>>>>);
 
 /// One waiter's ear; it stops listening when dropped.
 #[derive(Debug)]
@@ -49,7 +48,7 @@ impl Wakes {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<HolderId, Arc<Notify>>> {
+    fn lock(&self) -> MutexGuard<'_, HolderMap<Arc<Notify>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

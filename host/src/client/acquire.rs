@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::RngExt as _;
 
-use super::held::Held;
+use super::held::{Deadline, Held};
 use super::leases::Shared;
 use super::request::Wait;
 use crate::clock::Moment;
@@ -16,32 +16,43 @@ use crate::wake::Watch;
 /// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
 pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Result<Held, Error> {
     shared.give_back.start();
-    let until = wait.until(shared.clock.now());
+    let (granted, deadline) = granted(shared, &ask, wait).await?;
+    Ok(Held::new(shared, ask, &granted, deadline))
+}
+
+/// Asks until it is granted. What is granted has to be made a hold before anything is awaited.
+async fn granted(
+    shared: &Arc<Shared>,
+    ask: &Ask,
+    wait: Wait,
+) -> Result<(Granted, Deadline), Error> {
+    let mut sent = shared.clock.now();
+    let until = wait.until(sent);
     let mut attempt = Attempt { shared, ask, until, may_hold: false };
     let mut watch = None;
     loop {
-        let sent = shared.clock.now();
         match attempt.ask().await? {
             Answer::Granted(granted) => match attempt.deliver(&granted, sent) {
-                Some(held) => return Ok(held),
+                Some(deadline) => return Ok((granted, deadline)),
                 None => attempt.give_back_late(wait).await?,
             },
             Answer::Busy { .. } => return Err(attempt.refused(ErrorKind::NotAcquired)),
             Answer::LineFull => return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line))),
             Answer::Waiting { retry_in, .. } => match &watch {
                 // A wake before now found nobody listening: ask once more before sleeping.
-                None => watch = Some(shared.backend.watch(&attempt.ask.key, attempt.ask.holder)),
+                None => watch = Some(shared.backend.watch(&ask.key, ask.holder)),
                 Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
             },
         }
+        sent = shared.clock.now();
     }
 }
 
 /// An ask under way. Dropped while the backend may know of it, it leaves the line and gives back
 /// a grant that was on its way.
 struct Attempt<'a> {
-    shared: &'a Arc<Shared>,
-    ask: Ask,
+    shared: &'a Shared,
+    ask: &'a Ask,
     /// The end of the wait; none for one without a bound, and for a single attempt.
     until: Option<Moment>,
     /// Whether the backend may hold a ticket or a grant of this ask.
@@ -53,8 +64,8 @@ impl Attempt<'_> {
     /// own time.
     async fn ask(&mut self) -> Result<Answer, Error> {
         self.may_hold = true;
-        let Shared { backend, clock, properties, .. } = &**self.shared;
-        let asked = backend.ask(&self.ask);
+        let Shared { backend, clock, properties, .. } = self.shared;
+        let asked = backend.ask(self.ask);
         let bound = self.until.filter(|until| !properties.at_once && clock.now() < *until);
         let answer = match bound {
             Some(until) => tokio::select! {
@@ -67,11 +78,16 @@ impl Attempt<'_> {
         answer.map_err(|error| self.unconfirmed(error))
     }
 
-    /// Makes a hold of a grant; none if its reply came too late to leave anything of it.
-    fn deliver(&mut self, granted: &Granted, sent: Moment) -> Option<Held> {
-        let held = Held::new(self.shared, &self.ask, granted, sent)?;
+    /// The deadline of a grant; none if its reply came too late to leave anything of it. From then
+    /// on the grant is the caller's to give back.
+    fn deliver(&mut self, granted: &Granted, sent: Moment) -> Option<Deadline> {
+        let deadline = Deadline::new(sent, self.ask.ttl, granted.ends_in, granted.end);
+        // A reply that came at once can't have come too late: it needs no look at the clock.
+        if !self.shared.properties.at_once && deadline.is_past(self.shared.clock.now()) {
+            return None;
+        }
         self.may_hold = false;
-        Some(held)
+        Some(deadline)
     }
 
     /// Gives back a grant that came too late; an error once there is no time for another try.

@@ -30,14 +30,14 @@ pub struct Held {
 
 /// When a hold ends by this side's clock, and why it would.
 #[derive(Debug, Clone, Copy)]
-struct Deadline {
+pub(super) struct Deadline {
     at: Moment,
     loss: Loss,
 }
 
 impl Deadline {
     /// The deadline of a hold whose request was sent at `sent`.
-    fn new(sent: Moment, ttl: Ttl, ends_in: Duration, end: End) -> Self {
+    pub(super) fn new(sent: Moment, ttl: Ttl, ends_in: Duration, end: End) -> Self {
         let at = sent.after(ends_in.saturating_sub(ttl.margin().min(ends_in / 10)));
         let loss = match end {
             End::Ttl => Loss::Expired,
@@ -45,31 +45,31 @@ impl Deadline {
         };
         Deadline { at, loss }
     }
+
+    pub(super) fn is_past(&self, now: Moment) -> bool {
+        self.at <= now
+    }
 }
 
 impl Held {
-    /// A hold of what was granted to a request sent at `sent`; none if nothing is left of it.
+    /// A hold of what was granted.
     pub(super) fn new(
         shared: &Arc<Shared>,
-        ask: &Ask,
+        ask: Ask,
         granted: &Granted,
-        sent: Moment,
-    ) -> Option<Self> {
-        let deadline = Deadline::new(sent, ask.ttl, granted.ends_in, granted.end);
-        if deadline.at <= shared.clock.now() {
-            return None;
-        }
-        Some(Held {
+        deadline: Deadline,
+    ) -> Self {
+        Held {
             shared: Arc::clone(shared),
-            key: ask.key.clone(),
+            key: ask.key,
             holder: ask.holder,
-            owner: ask.owner.clone(),
+            owner: ask.owner,
             slot: granted.slot,
             fence: granted.fence,
             ttl: ask.ttl,
             deadline,
             gone: None,
-        })
+        }
     }
 
     pub(crate) fn key(&self) -> &Key {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::config::MemoryConfig;
-use super::shard::Shard;
+use super::shard::{Hashed, Shard};
 use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
 use crate::clock::Timestamp;
 use crate::error::Loss;
@@ -26,7 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Grants, lines and guards in the memory of one process.
 ///
 /// Every operation is done when its future is first polled, without a system call. Names that
-/// nobody used for the retention time are forgotten, a few with each operation.
+/// nobody used for the retention time are forgotten, a few with each operation, whatever name it is
+/// about.
 #[derive(Debug, Clone)]
 pub struct MemoryBackend(Arc<Inner>);
 
@@ -57,14 +58,15 @@ impl MemoryBackend {
     fn change<A>(&self, key: &Key, step: impl FnOnce(&mut KeyState, At<'_>) -> Change<A>) -> A {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
-        let Change { answer, wake } = {
-            let mut shard = inner.shard(key);
-            shard.keys.forget_due(now, inner.config.retention);
-            let state =
-                shard.keys.get_or_insert(key, now, inner.config.retention, KeyState::default);
-            step(state, At { now, rules: &inner.rules })
+        let retention = inner.config.retention;
+        let (Change { answer, wake }, tidied) = {
+            let (mut shard, key) = inner.shard(key);
+            shard.forget_due(now, retention);
+            let state = shard.keys.get_or_insert(key, now, retention, KeyState::default);
+            (step(state, At { now, rules: &inner.rules }), shard.tidies())
         };
         inner.wakes.wake(&wake);
+        inner.tidy(tidied, now);
         answer
     }
 
@@ -77,7 +79,7 @@ impl MemoryBackend {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
         let Change { answer, wake } = {
-            let mut shard = inner.shard(key);
+            let (mut shard, key) = inner.shard(key);
             let state = shard.keys.get_mut(key)?;
             step(state, At { now, rules: &inner.rules })
         };
@@ -89,10 +91,14 @@ impl MemoryBackend {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
         let retention = inner.config.retention;
-        let mut shard = inner.shard(target);
-        shard.guards.forget_due(now, retention);
+        let (mut shard, target) = inner.shard(target);
+        shard.forget_due(now, retention);
         let first = || GuardState::first(fence, now);
-        shard.guards.get_or_insert(target, now, retention, first).admit(fence, now)
+        let verdict = shard.guards.get_or_insert(target, now, retention, first).admit(fence, now);
+        let tidied = shard.tidies();
+        drop(shard);
+        inner.tidy(tidied, now);
+        verdict
     }
 }
 
@@ -103,11 +109,23 @@ struct At<'a> {
 }
 
 impl Inner {
-    fn shard(&self, key: &impl Hash) -> MutexGuard<'_, Shard> {
-        let at = self.hasher.hash_one(key) as usize % self.shards.len();
+    /// The shard of a key, and the key with its hash.
+    fn shard<'a, K: Hash>(&self, key: &'a K) -> (MutexGuard<'_, Shard>, Hashed<'a, K>) {
+        let hash = self.hasher.hash_one(key);
+        // A table goes by the lowest and the highest bits: in one shard they must differ.
+        let at = (hash >> 32) as usize % self.shards.len();
         // In bounds by the remainder.
         #[expect(clippy::indexing_slicing)]
-        locked(&self.shards[at])
+        let shard = locked(&self.shards[at]);
+        (shard, Hashed { key, hash })
+    }
+
+    /// Forgets what is due in another shard, unless somebody is at it.
+    fn tidy(&self, number: Option<usize>, now: Timestamp) {
+        let shard = number.and_then(|number| self.shards.get(number % self.shards.len()));
+        if let Some(Ok(mut shard)) = shard.map(Mutex::try_lock) {
+            shard.forget_due(now, self.config.retention);
+        }
     }
 }
 
@@ -162,7 +180,7 @@ impl Backend for MemoryBackend {
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
         Box::pin(async move {
             let now = self.0.config.clock.timestamp();
-            let mut shard = self.0.shard(key);
+            let (mut shard, key) = self.0.shard(key);
             Ok(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
         })
     }
@@ -173,12 +191,35 @@ impl Backend for MemoryBackend {
 
     fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
         Box::pin(async move {
-            let mut shard = self.0.shard(target);
+            let (mut shard, target) = self.0.shard(target);
             Ok(shard.guards.get_mut(target).map(|guard| guard.current()))
         })
     }
 
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
         self.0.wakes.watch(holder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Leases, ManualClock};
+
+    #[tokio::test]
+    async fn one_name_in_use_lets_all_others_be_forgotten() {
+        let time = ManualClock::new();
+        let config = MemoryConfig { clock: time.clock(), ..MemoryConfig::default() };
+        let retention = config.retention;
+        let backend = MemoryBackend::new(config);
+        let leases = Leases::builder(Arc::new(backend.clone())).clock(time.clock()).build();
+        for number in 0..2000 {
+            drop(leases.lease(format!("idle:{number}")).unwrap().acquire().await.unwrap());
+        }
+        time.advance(retention + Duration::from_secs(1));
+        for _ in 0..10_000 {
+            drop(leases.lease("busy").unwrap().acquire().await.unwrap());
+        }
+        assert_eq!(backend.remembered(), 1);
     }
 }

@@ -1,8 +1,9 @@
 //! A part of the memory backend's records, behind one lock.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::Hash;
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use hashbrown::HashTable;
 
 use crate::clock::Timestamp;
 use crate::fence::Target;
@@ -12,21 +13,61 @@ use crate::spec::{GuardState, KeyState};
 /// How many records that are due are looked at in one operation.
 const LOOKED_AT_MAX: usize = 32;
 
+/// How many operations of one shard it takes until another one is tidied too.
+const TIDIES_EVERY: usize = 8;
+
 /// Below this many entries a map keeps its room.
-const SHRINK_FROM: usize = 64;
+const SHRINK_FROM: usize = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Shard {
     pub(super) keys: Records<Key, KeyState>,
     pub(super) guards: Records<Target, GuardState>,
+    operations: usize,
+}
+
+impl Shard {
+    /// Forgets what is due here, a few at a time.
+    pub(super) fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+        self.keys.forget_due(now, retention);
+        self.guards.forget_due(now, retention);
+    }
+
+    /// Counts an operation; answers the shard that is to be tidied after this one, if it is one's
+    /// turn: what nobody uses any more stands also where nobody comes by.
+    pub(super) fn tidies(&mut self) -> Option<usize> {
+        self.operations = self.operations.wrapping_add(1);
+        self.operations.is_multiple_of(TIDIES_EVERY).then_some(self.operations / TIDIES_EVERY)
+    }
+}
+
+/// A key and its hash, which is taken once for each operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Hashed<'a, K> {
+    pub(super) key: &'a K,
+    pub(super) hash: u64,
 }
 
 /// Records by key, each with one turn in a queue at which it is looked at and, when it is due,
 /// forgotten.
 #[derive(Debug)]
 pub(super) struct Records<K, S> {
-    states: HashMap<K, S>,
-    turns: VecDeque<(Timestamp, K)>,
+    records: HashTable<Record<K, S>>,
+    turns: VecDeque<Turn<K>>,
+}
+
+#[derive(Debug)]
+struct Record<K, S> {
+    hash: u64,
+    key: K,
+    state: S,
+}
+
+#[derive(Debug)]
+struct Turn<K> {
+    at: Timestamp,
+    hash: u64,
+    key: K,
 }
 
 /// What is forgotten after some time.
@@ -49,55 +90,62 @@ impl Forgotten for GuardState {
 
 impl<K, S> Default for Records<K, S> {
     fn default() -> Self {
-        Records { states: HashMap::new(), turns: VecDeque::new() }
+        Records { records: HashTable::new(), turns: VecDeque::new() }
     }
 }
 
-impl<K: Clone + Eq + Hash, S: Forgotten> Records<K, S> {
-    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut S> {
-        self.states.get_mut(key)
+impl<K: Clone + Eq, S: Forgotten> Records<K, S> {
+    pub(super) fn get_mut(&mut self, Hashed { key, hash }: Hashed<'_, K>) -> Option<&mut S> {
+        self.records.find_mut(hash, |record| record.key == *key).map(|record| &mut record.state)
     }
 
     pub(super) fn get_or_insert(
         &mut self,
-        key: &K,
+        Hashed { key, hash }: Hashed<'_, K>,
         now: Timestamp,
         retention: Duration,
         new: impl FnOnce() -> S,
     ) -> &mut S {
-        // Two look-ups for a new key, one for a known one: known ones are the many.
-        if !self.states.contains_key(key) {
-            self.turns.push_back((now.after(retention), key.clone()));
-        }
-        self.states.entry(key.clone()).or_insert_with(new)
+        let entry = self.records.entry(hash, |record| record.key == *key, |record| record.hash);
+        let entry = entry.or_insert_with(|| {
+            self.turns.push_back(Turn { at: now.after(retention), hash, key: key.clone() });
+            Record { hash, key: key.clone(), state: new() }
+        });
+        &mut entry.into_mut().state
     }
 
     pub(super) fn len(&self) -> usize {
-        self.states.len()
+        self.records.len()
     }
 
-    /// Forgets what is due, a few at a time.
-    pub(super) fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+    fn forget_due(&mut self, now: Timestamp, retention: Duration) {
+        let before = self.records.len();
         for _ in 0..LOOKED_AT_MAX {
-            match self.turns.front() {
-                Some((turn, _)) if *turn <= now => {}
-                _ => return,
+            if self.turns.front().is_none_or(|turn| turn.at > now) {
+                break;
             }
-            let Some((_, key)) = self.turns.pop_front() else { return };
-            let due = self.states.get_mut(&key).map(|state| state.due(now, retention));
-            match due {
-                Some(Some(due)) if due <= now => drop(self.states.remove(&key)),
-                Some(Some(due)) => self.turns.push_back((due, key)),
-                Some(None) => self.turns.push_back((now.after(retention), key)),
-                None => {}
-            }
+            let Some(turn) = self.turns.pop_front() else { break };
+            let is_its = |record: &Record<K, S>| record.key == turn.key;
+            let Ok(mut record) = self.records.find_entry(turn.hash, is_its) else { continue };
+            let at = match record.get_mut().state.due(now, retention) {
+                Some(due) if due <= now => {
+                    record.remove();
+                    continue;
+                }
+                Some(due) => due,
+                None => now.after(retention),
+            };
+            self.turns.push_back(Turn { at, ..turn });
         }
-        self.shrink();
+        if self.records.len() < before {
+            self.shrink();
+        }
     }
 
     fn shrink(&mut self) {
-        if self.states.capacity() > SHRINK_FROM && self.states.len() < self.states.capacity() / 4 {
-            self.states.shrink_to_fit();
+        let room = self.records.capacity();
+        if room > SHRINK_FROM && self.records.len() < room / 4 {
+            self.records.shrink_to_fit(|record| record.hash);
             self.turns.shrink_to_fit();
         }
     }

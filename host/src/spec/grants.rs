@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::fence::Fence;
-use crate::holder::HolderId;
+use crate::holder::{HolderId, HolderMap};
 use crate::terms::{Note, Owner};
 
 use super::{End, Granted};
@@ -37,7 +37,7 @@ pub(crate) struct Grants {
 
 #[derive(Debug, Clone, Default)]
 struct Index {
-    of_holder: HashMap<HolderId, u32>,
+    of_holder: HolderMap<u32>,
     of_owner: HashMap<Owner, u32>,
     free: BTreeSet<u32>,
 }
@@ -154,6 +154,10 @@ impl Grants {
 
     fn grow(&mut self, len: usize) {
         let before = self.slots.len() as u32;
+        if len == 1 {
+            // Most keys are leases: room for one, and not for the four of a vector's first growth.
+            self.slots.reserve_exact(len);
+        }
         self.slots.resize_with(len, || None);
         if self.index.is_none() && len > SEARCHED_MAX {
             self.index = Some(Box::new(Index::of(&self.slots)));

@@ -1,10 +1,10 @@
 //! The waiters of a key, first come first served.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::holder::HolderId;
+use crate::holder::{HolderId, HolderMap};
 use crate::terms::{Limit, Note, Owner};
 
 use super::Rules;
@@ -29,7 +29,7 @@ pub(crate) struct Ticket {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
     tickets: VecDeque<Ticket>,
-    numbers: HashMap<HolderId, u64>,
+    numbers: HolderMap<u64>,
     next_number: u64,
     /// No ticket lapses before this: a sign of life moves a lapse on and leaves it where it was.
     none_lapses_before_us: u64,
