@@ -42,6 +42,11 @@ impl Permit {
         Duration::from_nanos(self.0.remaining())
     }
 
+    /// Whether the hold is gone. No I/O.
+    pub fn is_lost(&self) -> bool {
+        self.lost().is_some()
+    }
+
     /// Why the hold is gone; `None` while it is held. No I/O.
     pub fn lost(&self) -> Option<Loss> {
         self.0.lost().map(Loss::from)

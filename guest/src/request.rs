@@ -63,6 +63,12 @@ impl<H: Hold> Request<H> {
         self
     }
 
+    /// The host refreshes the hold for as long as its handle lives.
+    pub fn keep_alive(mut self) -> Self {
+        self.terms.keep_alive = true;
+        self
+    }
+
     /// The same owner may take its own live hold again; the earlier handle is then superseded.
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.terms.owner = Some(owner.into());
@@ -109,7 +115,7 @@ impl<H: Hold> Request<H> {
         }
     }
 
-    /// Takes it, runs `work`, gives it back, and answers what `work` answered.
+    /// Takes it, keeps it alive while `work` runs, gives it back, and answers what `work` answered.
     ///
     /// # Errors
     /// As for [`acquire`](Request::acquire); whatever `work` fails with; and [`Error::Lost`] when
@@ -118,7 +124,7 @@ impl<H: Hold> Request<H> {
         &self,
         work: impl FnOnce(&mut H) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut held = self.acquire()?;
+        let mut held = self.clone().keep_alive().acquire()?;
         let done = work(&mut held)?;
         held.give_back()?;
         Ok(done)

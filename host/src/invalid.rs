@@ -34,8 +34,6 @@ pub enum Argument {
     Plugin,
     /// A pattern of names.
     Pattern,
-    /// Whether the host keeps a hold alive.
-    KeepAlive,
 }
 
 impl Invalid {
@@ -70,7 +68,6 @@ impl fmt::Display for Argument {
             Argument::Note => "note",
             Argument::Plugin => "plugin",
             Argument::Pattern => "pattern",
-            Argument::KeepAlive => "keep-alive",
         })
     }
 }

@@ -11,6 +11,7 @@ pub struct Ask {
     pub(crate) name: String,
     pub(crate) limit: u32,
     pub(crate) ttl: Duration,
+    pub(crate) keep_alive: bool,
     pub(crate) max_hold: Option<Duration>,
     pub(crate) owner: Option<String>,
     pub(crate) note: Option<String>,
@@ -24,6 +25,7 @@ pub fn lease(name: impl Into<String>) -> Ask {
         name: name.into(),
         limit: 1,
         ttl: Duration::from_secs(60),
+        keep_alive: false,
         max_hold: None,
         owner: None,
         note: None,
@@ -40,6 +42,11 @@ impl Ask {
     /// How long the hold lasts.
     pub fn ttl(self, ttl: Duration) -> Self {
         Ask { ttl, ..self }
+    }
+
+    /// Kept alive while its handle lives.
+    pub fn kept(self) -> Self {
+        Ask { keep_alive: true, ..self }
     }
 
     /// The longest it may last.

@@ -66,6 +66,9 @@ impl Program {
 
 fn with_terms<H: leases::Hold>(request: Request<H>, ask: &Ask) -> Request<H> {
     let mut request = request.ttl(ask.ttl).wait(ask.wait);
+    if ask.keep_alive {
+        request = request.keep_alive();
+    }
     if let Some(max_hold) = ask.max_hold {
         request = request.max_hold(max_hold);
     }
@@ -87,7 +90,7 @@ impl Held {
                 slot: None,
                 fence: lease.fence().as_u64(),
                 remaining: lease.remaining(),
-                lost: lease.lost(),
+                lost: lease.loss(),
             },
             Held::Permit(permit) => Seen {
                 name: permit.name().to_owned(),
@@ -95,7 +98,7 @@ impl Held {
                 slot: Some(permit.slot()),
                 fence: permit.fence().fence.as_u64(),
                 remaining: permit.remaining(),
-                lost: permit.lost(),
+                lost: permit.loss(),
             },
         }
     }

@@ -203,6 +203,7 @@ impl From<Ask> for wit::Ask {
             name: ask.name,
             limit: ask.limit,
             ttl: nanoseconds(ask.ttl),
+            keep_alive: ask.keep_alive,
             max_hold: ask.max_hold.map(nanoseconds),
             owner: ask.owner,
             note: ask.note,

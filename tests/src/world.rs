@@ -90,6 +90,18 @@ impl World {
         self.time.advance(time);
     }
 
+    /// Lets time pass as it does: step by step, and whoever wakes in between acts.
+    pub async fn pass_slowly(&self, time: Duration) {
+        let step = Duration::from_millis(50);
+        let mut left = time;
+        while !left.is_zero() {
+            let step = step.min(left);
+            self.pass(step);
+            settle().await;
+            left -= step;
+        }
+    }
+
     /// Who holds and who waits.
     pub async fn view(&self, ask: &Ask) -> KeyView {
         self.backend.inspect(&key(ask)).await.expect("the backend answers")

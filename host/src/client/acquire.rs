@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use rand::RngExt as _;
 
-use super::held::{Deadline, Held};
+use super::held::Held;
 use super::leases::Shared;
 use super::request::Wait;
+use super::vitals::Deadline;
 use crate::clock::Moment;
 use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
 use crate::spec::{Answer, Ask, Granted, Mode};

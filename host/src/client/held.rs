@@ -1,16 +1,16 @@
-//! What a lease and a permit have in common: a hold and its local deadline.
+//! What a lease and a permit have in common.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::leases::Shared;
-use crate::backend::{Refresh, Refreshed};
-use crate::clock::Moment;
-use crate::error::{Applied, BackendError, Error, ErrorKind, Loss, Operation};
+use super::vitals::{Deadline, Vitals};
+use crate::backend::Refresh;
+use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
 use crate::fence::Fence;
 use crate::holder::HolderId;
 use crate::name::Key;
-use crate::spec::{Ask, End, Granted};
+use crate::spec::{Ask, Granted};
 use crate::terms::{Owner, Ttl};
 
 /// A hold. It is given back when dropped.
@@ -23,32 +23,8 @@ pub struct Held {
     slot: u32,
     fence: Fence,
     ttl: Ttl,
-    deadline: Deadline,
-    /// Why the backend no longer has it; none while it may.
-    gone: Option<Loss>,
-}
-
-/// When a hold ends by this side's clock, and why it would.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Deadline {
-    at: Moment,
-    loss: Loss,
-}
-
-impl Deadline {
-    /// The deadline of a hold whose request was sent at `sent`.
-    pub(super) fn new(sent: Moment, ttl: Ttl, ends_in: Duration, end: End) -> Self {
-        let at = sent.after(ends_in.saturating_sub(ttl.margin().min(ends_in / 10)));
-        let loss = match end {
-            End::Ttl => Loss::Expired,
-            End::MaxHold => Loss::MaxHold,
-        };
-        Deadline { at, loss }
-    }
-
-    pub(super) fn is_past(&self, now: Moment) -> bool {
-        self.at <= now
-    }
+    vitals: Arc<Vitals>,
+    kept: bool,
 }
 
 impl Held {
@@ -67,9 +43,17 @@ impl Held {
             slot: granted.slot,
             fence: granted.fence,
             ttl: ask.ttl,
-            deadline,
-            gone: None,
+            vitals: Vitals::new(shared.clock.clone(), deadline),
+            kept: false,
         }
+    }
+
+    /// Has the keeper refresh it for as long as its handle lives.
+    pub(super) fn keep_alive(mut self) -> Self {
+        self.kept = true;
+        let vitals = Arc::clone(&self.vitals);
+        self.shared.keeper.keep(&self.shared, self.key.clone(), self.holder, self.ttl, vitals);
+        self
     }
 
     pub(crate) fn key(&self) -> &Key {
@@ -89,14 +73,17 @@ impl Held {
     }
 
     pub(crate) fn remaining(&self) -> Duration {
-        match self.gone {
-            None => self.deadline.at.since(self.shared.clock.now()),
-            Some(_) => Duration::ZERO,
-        }
+        self.vitals.remaining()
     }
 
-    pub(crate) fn lost(&self) -> Option<Loss> {
-        self.gone.or_else(|| self.remaining().is_zero().then_some(self.deadline.loss))
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        self.vitals.loss()
+    }
+
+    /// Resolves when the hold is lost, with the reason; it may outlive the handle.
+    pub(crate) fn lost(&self) -> impl Future<Output = Loss> + Send + use<> {
+        let vitals = Arc::clone(&self.vitals);
+        async move { vitals.lost().await }
     }
 
     /// Extends the hold by `ttl` from now, or by its own. What was lost stays lost.
@@ -106,57 +93,40 @@ impl Held {
             Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
-        if let Some(loss) = self.lost() {
-            return Err(self.lost_error(loss));
-        }
-        let sent = self.shared.clock.now();
-        let before = self.begin_refresh(sent, ttl);
         let batch = [Refresh { key: self.key.clone(), holder: self.holder, ttl }];
+        let refreshing = self.vitals.begin_refresh(ttl).map_err(|loss| self.lost_error(loss))?;
         let answer = self.shared.backend.refresh(&batch).await;
         match answer.map(|answers| answers.into_iter().next()) {
-            Ok(Some(Refreshed::Held { ends_in, end })) => {
-                self.deadline = Deadline::new(sent, ttl, ends_in, end);
-                let remaining = self.remaining();
-                let loss = Loss::Unconfirmed;
-                if remaining.is_zero() { Err(self.lost_error(loss)) } else { Ok(remaining) }
-            }
-            Ok(Some(Refreshed::Lost(loss))) => {
-                self.gone = Some(loss);
-                Err(self.lost_error(loss))
+            Ok(Some(answer)) => {
+                let confirmed = self.vitals.answered(&refreshing, answer);
+                confirmed.map_err(|loss| self.lost_error(loss))?;
+                Ok(self.remaining())
             }
             Ok(None) => Err(self.error(ErrorKind::Internal, Operation::Refresh)),
             Err(error) => {
-                if error.applied == Applied::No {
-                    self.deadline.at = before.at;
-                }
+                self.vitals.unconfirmed(&refreshing, error.applied);
                 Err(self.unconfirmed(error, Operation::Refresh))
             }
         }
     }
 
-    /// Until it is confirmed a refresh may have been applied or not, also when this future is
-    /// dropped: the hold counts on no more than the nearer of the two ends.
-    fn begin_refresh(&mut self, sent: Moment, ttl: Ttl) -> Deadline {
-        let before = self.deadline;
-        let if_applied = Deadline::new(sent, ttl, ttl.as_duration(), End::Ttl);
-        let loss = if before.loss == Loss::MaxHold { before.loss } else { Loss::Unconfirmed };
-        self.deadline = Deadline { at: before.at.min(if_applied.at), loss };
-        before
-    }
-
     /// Gives the hold back; says whether it was still this one's. May be tried again after an
-    /// error.
+    /// error. From its begin on nothing refreshes the hold any more.
     pub(crate) async fn release(&mut self) -> Result<bool, Error> {
-        if self.gone.is_some() {
+        if self.kept {
+            self.shared.keeper.stop(self.holder).await;
+            self.kept = false;
+        }
+        if self.vitals.gone().is_some() {
             return Ok(false);
         }
         let released = self.shared.backend.release(&self.key, self.holder).await;
         let held = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
-        self.gone = Some(if held { Loss::Released } else { Loss::Expired });
+        self.vitals.end(if held { Loss::Released } else { Loss::Expired });
         Ok(held)
     }
 
-    fn lost_error(&self, loss: Loss) -> Error {
+    pub(super) fn lost_error(&self, loss: Loss) -> Error {
         self.error(ErrorKind::Lost(loss), Operation::Refresh)
     }
 
@@ -171,7 +141,12 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        if self.gone.is_none() {
+        let gone = self.vitals.gone().is_some();
+        self.vitals.end(Loss::Released);
+        if self.kept && self.shared.keeper.stops_later(self.holder) {
+            return; // A refresh of it is under way: the keeper gives it back after that.
+        }
+        if !gone {
             self.shared.give_back.give_back(&self.key, self.holder);
         }
     }

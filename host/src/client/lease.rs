@@ -22,6 +22,10 @@ impl FromHeld for Lease {
     fn from_held(held: Held) -> Self {
         Lease(held)
     }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.0
+    }
 }
 
 impl Lease {
@@ -51,8 +55,37 @@ impl Lease {
         self.0.remaining()
     }
 
+    /// Whether the hold is gone. No I/O.
+    pub fn is_lost(&self) -> bool {
+        self.0.loss().is_some()
+    }
+
     /// Why the hold is gone; `None` while it is held. No I/O.
-    pub fn lost(&self) -> Option<Loss> {
+    pub fn loss(&self) -> Option<Loss> {
+        self.0.loss()
+    }
+
+    /// Resolves when the hold is lost, with the reason: at the latest at its local deadline,
+    /// whatever the backend does. It may outlive the handle, whose end it tells as *released*.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// use leases::{Leases, Loss};
+    ///
+    /// let leases = Leases::memory();
+    /// let lease = leases.lease("import:42")?.keep_alive().acquire().await?;
+    /// let lost = lease.lost();
+    /// tokio::select! {
+    ///     loss = lost => println!("stop: {loss}"),
+    ///     () = work() => {}
+    /// }
+    /// # assert!(!lease.is_lost()); Ok(()) }
+    /// # async fn work() {}
+    /// ```
+    ///
+    /// # Cancellation
+    /// Nothing happens.
+    pub fn lost(&self) -> impl Future<Output = Loss> + Send + use<> {
         self.0.lost()
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::give_back::GiveBack;
 use super::guard::Guard;
+use super::keeper::Keeper;
 use super::lease::Lease;
 use super::permit::Permit;
 use super::request::Request;
@@ -51,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) ttl_bounds: TtlBounds,
     pub(crate) give_back: GiveBack,
+    pub(crate) keeper: Keeper,
 }
 
 impl Leases {
@@ -153,6 +155,8 @@ impl LeasesBuilder {
         let LeasesBuilder { backend, clock, ttl_bounds } = self;
         let properties = backend.properties();
         let give_back = GiveBack::new(Arc::clone(&backend), properties);
-        Leases { shared: Arc::new(Shared { backend, properties, clock, ttl_bounds, give_back }) }
+        let keeper = Keeper::default();
+        let shared = Shared { backend, properties, clock, ttl_bounds, give_back, keeper };
+        Leases { shared: Arc::new(shared) }
     }
 }

@@ -5,10 +5,12 @@ mod default;
 mod give_back;
 mod guard;
 mod held;
+mod keeper;
 mod lease;
 mod leases;
 mod permit;
 mod request;
+mod vitals;
 
 pub use default::{configure, guard, lease, semaphore};
 pub use guard::Guard;

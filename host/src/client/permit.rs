@@ -18,6 +18,10 @@ impl FromHeld for Permit {
     fn from_held(held: Held) -> Self {
         Permit(held)
     }
+
+    fn held_mut(&mut self) -> &mut Held {
+        &mut self.0
+    }
 }
 
 impl Permit {
@@ -52,8 +56,22 @@ impl Permit {
         self.0.remaining()
     }
 
+    /// Whether the hold is gone. No I/O.
+    pub fn is_lost(&self) -> bool {
+        self.0.loss().is_some()
+    }
+
     /// Why the hold is gone; `None` while it is held. No I/O.
-    pub fn lost(&self) -> Option<Loss> {
+    pub fn loss(&self) -> Option<Loss> {
+        self.0.loss()
+    }
+
+    /// Resolves when the hold is lost, with the reason: at the latest at its local deadline,
+    /// whatever the backend does. It may outlive the handle, whose end it tells as *released*.
+    ///
+    /// # Cancellation
+    /// Nothing happens.
+    pub fn lost(&self) -> impl Future<Output = Loss> + Send + use<> {
         self.0.lost()
     }
 

@@ -9,7 +9,7 @@ use super::lease::Lease;
 use super::leases::Shared;
 use super::permit::Permit;
 use crate::clock::Moment;
-use crate::error::{Error, ErrorKind, Operation};
+use crate::error::{Error, ErrorKind, Loss, Operation};
 use crate::holder::HolderId;
 use crate::invalid::Invalid;
 use crate::name::{Key, Kind, Name};
@@ -19,8 +19,9 @@ use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(30);
 
-/// An ask in the making; ends with [`acquire`](Request::acquire) or
-/// [`try_acquire`](Request::try_acquire). May be used again, by many at once.
+/// An ask in the making; ends with [`acquire`](Request::acquire),
+/// [`try_acquire`](Request::try_acquire), [`hold`](Request::hold) or
+/// [`try_hold`](Request::try_hold). May be used again, by many at once.
 ///
 /// Unless told otherwise the hold lasts 30 s and the ask waits 10 s. What the words are given is
 /// checked when it is asked.
@@ -60,6 +61,7 @@ struct Terms {
     max_hold: Option<Duration>,
     owner: Option<Box<str>>,
     note: Option<Box<str>>,
+    keep_alive: bool,
     plugin: Option<PluginId>,
 }
 
@@ -85,6 +87,8 @@ pub(super) mod sealed {
 
     pub trait FromHeld {
         fn from_held(held: Held) -> Self;
+
+        fn held_mut(&mut self) -> &mut Held;
     }
 }
 
@@ -113,7 +117,7 @@ impl From<Duration> for Wait {
 impl<H: Hold> Request<H> {
     pub(crate) fn new(shared: Arc<Shared>, key: Key, limit: Limit) -> Self {
         let (max_hold, owner, note, plugin) = (None, None, None, None);
-        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, plugin };
+        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, keep_alive: false, plugin };
         Request { shared, key, limit, terms, wait: Wait::default(), held_as: PhantomData }
     }
 
@@ -140,6 +144,15 @@ impl<H: Hold> Request<H> {
     /// For people who look at who holds what. At most 256 bytes.
     pub fn note(mut self, note: impl Into<Box<str>>) -> Self {
         self.terms.note = Some(note.into());
+        self
+    }
+
+    /// Refreshes the hold in the background, from when it is delivered until it is released,
+    /// dropped or lost: all that are kept of one [`Leases`](crate::Leases) in few round trips.
+    ///
+    /// Bound it by [`max_hold`](Request::max_hold) where the holder may hang.
+    pub fn keep_alive(mut self) -> Self {
+        self.terms.keep_alive = true;
         self
     }
 
@@ -203,15 +216,63 @@ impl<H: Hold> Request<H> {
         }
     }
 
+    /// Takes it, keeps it alive while `work` runs, gives it back, and answers what `work` answered.
+    /// It is given back whichever way `work` ends, a panic included.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// let leases = leases::Leases::memory();
+    /// let request = leases.lease("import:42")?;
+    /// let rows = request.hold(async |lease| {
+    ///     assert!(!lease.is_lost());
+    ///     Ok::<_, leases::Error>(42)
+    /// });
+    /// assert_eq!(rows.await?, 42);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`acquire`](Request::acquire); whatever `work` fails with; and
+    /// [`Lost`](ErrorKind::Lost) when the hold was lost while `work` ran, even if `work` succeeded.
+    ///
+    /// # Cancellation
+    /// Dropping the future drops `work` where it is, and gives the hold back.
+    pub async fn hold<T, E: From<Error>>(
+        &self,
+        work: impl AsyncFnOnce(&mut H) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let held = self.clone().keep_alive().acquire().await?;
+        run(held, work).await
+    }
+
+    /// Makes one attempt to [`hold`](Request::hold); `None`, and `work` is not run, when others hold
+    /// it or wait for it.
+    ///
+    /// # Errors
+    /// As for [`hold`](Request::hold), but never [`NotAcquired`](ErrorKind::NotAcquired) of its own.
+    ///
+    /// # Cancellation
+    /// As for [`hold`](Request::hold).
+    pub async fn try_hold<T, E: From<Error>>(
+        &self,
+        work: impl AsyncFnOnce(&mut H) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        match self.clone().keep_alive().try_acquire().await? {
+            Some(held) => run(held, work).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     async fn ask(&self, wait: Wait) -> Result<H, Error> {
         let ask = self.checked(wait).map_err(|invalid| {
             Error::new(ErrorKind::Invalid(invalid), Operation::Acquire, Some(&self.key))
         })?;
-        Ok(H::from_held(acquire(&self.shared, ask, wait).await?))
+        let held = acquire(&self.shared, ask, wait).await?;
+        Ok(H::from_held(if self.terms.keep_alive { held.keep_alive() } else { held }))
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
-        let Terms { ttl, max_hold, owner, note, plugin } = &self.terms;
+        let Terms { ttl, max_hold, owner, note, plugin, .. } = &self.terms;
         let bounds = self.shared.ttl_bounds;
         let owner = owner.as_ref().map(Owner::new).transpose()?;
         let owner = match (owner, plugin) {
@@ -229,6 +290,23 @@ impl<H: Hold> Request<H> {
             note: note.as_ref().map(Note::new).transpose()?,
             mode: if wait == Wait::Never { Mode::Once } else { Mode::Wait { patience } },
         })
+    }
+}
+
+/// Runs `work` under a hold. A hold that was lost before it was given back is the failure, whatever
+/// `work` did; a release that is not confirmed is left to the background.
+async fn run<H: Hold, T, E: From<Error>>(
+    mut hold: H,
+    work: impl AsyncFnOnce(&mut H) -> Result<T, E>,
+) -> Result<T, E> {
+    let done = work(&mut hold).await?;
+    let held = hold.held_mut();
+    let seen = held.loss();
+    let released = held.release().await;
+    match (seen, released) {
+        (Some(loss), _) => Err(held.lost_error(loss).into()),
+        (None, Ok(false)) => Err(held.lost_error(held.loss().unwrap_or(Loss::Expired)).into()),
+        (None, Ok(true) | Err(_)) => Ok(done),
     }
 }
 

@@ -37,7 +37,7 @@ impl Handle for HeldLease {
     }
 
     fn is_held(&self) -> bool {
-        self.lease.lost().is_none()
+        self.lease.loss().is_none()
     }
 }
 
@@ -51,6 +51,6 @@ impl Handle for HeldPermit {
     }
 
     fn is_held(&self) -> bool {
-        self.permit.lost().is_none()
+        self.permit.loss().is_none()
     }
 }

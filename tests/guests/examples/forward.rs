@@ -121,6 +121,9 @@ impl wit::Guest for Forward {
 
 fn with_terms<H: leases_guest::Hold>(request: Request<H>, ask: &wit::Ask) -> Request<H> {
     let mut request = request.ttl(Duration::from_nanos(ask.ttl));
+    if ask.keep_alive {
+        request = request.keep_alive();
+    }
     if let Some(max_hold) = ask.max_hold {
         request = request.max_hold(Duration::from_nanos(max_hold));
     }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod guarding;
+mod keeping;
 mod leasing;
 mod line;
 mod owners;
@@ -16,6 +17,7 @@ use crate::{Case, World};
 pub const ALL: &[(&str, &[Case<World>])] = &[
     ("bounds", bounds::CASES),
     ("guarding", guarding::CASES),
+    ("keeping", keeping::CASES),
     ("leasing", leasing::CASES),
     ("line", line::CASES),
     ("owners", owners::CASES),

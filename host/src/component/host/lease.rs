@@ -40,7 +40,7 @@ impl HostLease for LeasesCtxView<'_> {
     }
 
     fn lost(&mut self, this: Resource<HeldLease>) -> wasmtime::Result<Option<Loss>> {
-        Ok(self.table.get(&this)?.lease.lost().map(Loss::from))
+        Ok(self.table.get(&this)?.lease.loss().map(Loss::from))
     }
 
     async fn refresh(

@@ -15,7 +15,6 @@ use super::error::GuestError;
 use super::resources::Handle;
 use crate::client::{Hold, Request, Wait};
 use crate::error::{Error, ErrorKind, Operation};
-use crate::invalid::{Argument, Invalid};
 
 /// The contract's durations are u64 nanoseconds; none of ours comes near the greatest.
 fn to_wit(duration: Duration) -> u64 {
@@ -23,13 +22,11 @@ fn to_wit(duration: Duration) -> u64 {
 }
 
 /// Puts a guest's terms into a request.
-fn with_terms<H: Hold>(request: Request<H>, terms: &Terms) -> Result<Request<H>, GuestError> {
-    if terms.keep_alive {
-        let bound = "false: this host does not refresh for its guests";
-        let invalid = Invalid::new(Argument::KeepAlive, bound);
-        return Err(Error::invalid(invalid, Operation::Acquire).into());
-    }
+fn with_terms<H: Hold>(request: Request<H>, terms: &Terms) -> Request<H> {
     let mut request = request.ttl(Duration::from_nanos(terms.ttl));
+    if terms.keep_alive {
+        request = request.keep_alive();
+    }
     if let Some(max_hold) = terms.max_hold {
         request = request.max_hold(Duration::from_nanos(max_hold));
     }
@@ -39,7 +36,7 @@ fn with_terms<H: Hold>(request: Request<H>, terms: &Terms) -> Result<Request<H>,
     if let Some(note) = &terms.note {
         request = request.note(note.as_str());
     }
-    Ok(request)
+    request
 }
 
 impl LeasesCtxView<'_> {
@@ -57,7 +54,7 @@ impl LeasesCtxView<'_> {
             let kind = ErrorKind::WouldDeadlock;
             return Err(Error::new(kind, Operation::Acquire, Some(key)).into());
         }
-        let held = with_terms(request, &terms)?.wait(wait).acquire().await?;
+        let held = with_terms(request, &terms).wait(wait).acquire().await?;
         // From here on without an await: the hold is in the table in the poll that returns it.
         let entry = entry(held, terms.owner);
         let key = entry.key().clone();

@@ -45,7 +45,7 @@ impl HostPermit for LeasesCtxView<'_> {
     }
 
     fn lost(&mut self, this: Resource<HeldPermit>) -> wasmtime::Result<Option<Loss>> {
-        Ok(self.table.get(&this)?.permit.lost().map(Loss::from))
+        Ok(self.table.get(&this)?.permit.loss().map(Loss::from))
     }
 
     async fn refresh(
