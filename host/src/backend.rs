@@ -34,7 +34,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Asks for a key: grants, puts in line, or refuses.
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer>;
 
-    /// Extends holds, all in one round trip; answers each in its place.
+    /// Extends holds and gives tickets' signs of life, all in one round trip; answers each in its
+    /// place.
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>>;
 
     /// Ends the live grant of exactly this holder; says whether there was one.
@@ -71,27 +72,46 @@ pub struct Properties {
     pub at_once: bool,
 }
 
-/// One hold to extend.
+/// One hold to extend, or one ticket whose waiter is alive.
 #[derive(Debug, Clone)]
 pub struct Refresh {
     /// The key.
     pub key: Key,
-    /// Whose hold.
+    /// Whose hold or ticket.
     pub holder: HolderId,
-    /// How long from now.
-    pub ttl: Ttl,
+    /// What is asked for it.
+    pub extend: Extend,
 }
 
-/// What became of one hold that was to be extended.
+/// What a [`Refresh`] extends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extend {
+    /// A hold, to now + ttl.
+    Hold(Ttl),
+    /// A ticket, to now + patience.
+    Ticket {
+        /// How long it then lasts without another sign of life.
+        patience: Duration,
+    },
+}
+
+/// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refreshed {
-    /// It is held.
+    /// The hold is held.
     Held {
         /// Until when.
         ends_in: Duration,
         /// What sets that end.
         end: End,
     },
-    /// It is not held.
+    /// The hold is not held.
     Lost(Loss),
+    /// The ticket is in line.
+    InLine {
+        /// No later than the earliest moment at which anything ahead of it could lapse.
+        retry_in: Duration,
+    },
+    /// There is no such ticket.
+    NotInLine,
 }

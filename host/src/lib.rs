@@ -44,7 +44,7 @@ pub mod spec;
 mod terms;
 mod wake;
 
-pub use backend::{Backend, Properties, Refresh, Refreshed, Reply};
+pub use backend::{Backend, Extend, Properties, Refresh, Refreshed, Reply};
 pub use client::{
     Guard, Hold, Lease, Leases, LeasesBuilder, Permit, Request, Wait, configure, guard, lease,
     semaphore,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Granted, KeyView, Mode};
 use leases::{
-    Backend, HolderId, Key, Kind, Limit, Loss, ManualClock, Name, Owner, Refresh, Refreshed, Ttl,
-    TtlBounds,
+    Backend, Extend, HolderId, Key, Kind, Limit, Loss, ManualClock, Name, Owner, Refresh,
+    Refreshed, Ttl, TtlBounds,
 };
 
 use crate::{Case, listed};
@@ -58,7 +58,7 @@ impl Bare {
     }
 
     async fn refresh(&self, key: &Key, holder: HolderId) -> Refreshed {
-        let batch = [Refresh { key: key.clone(), holder, ttl: ttl(SECOND) }];
+        let batch = [Refresh { key: key.clone(), holder, extend: Extend::Hold(ttl(SECOND)) }];
         let answers = self.backend.refresh(&batch).await.expect("the backend answers");
         assert_eq!(answers.len(), 1);
         answers[0]
@@ -153,7 +153,8 @@ async fn a_batch_is_answered_each_in_its_place(bare: Bare) {
     for name in ["a", "b", "c"] {
         let ask = ask(&bare.key(Kind::Lease, name), 1, Mode::Once);
         bare.granted(&ask).await;
-        batch.push(Refresh { key: ask.key, holder: ask.holder, ttl: ttl(2 * SECOND) });
+        let extend = Extend::Hold(ttl(2 * SECOND));
+        batch.push(Refresh { key: ask.key, holder: ask.holder, extend });
     }
     batch[1].holder = HolderId::random();
     let answers = bare.backend.refresh(&batch).await.unwrap();

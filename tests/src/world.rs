@@ -153,6 +153,14 @@ pub fn acquiring(actor: &Actor, ask: Ask) -> Acquiring {
     Acquiring(tokio::spawn(async move { actor.acquire(ask).await }))
 }
 
+/// An acquire of this request, by itself.
+pub fn acquiring_with(request: leases::Request<leases::Lease>) -> Acquiring {
+    Acquiring(tokio::spawn(async move {
+        let held = request.acquire().await?;
+        Ok(Held::Native(native::Held::Lease(held)))
+    }))
+}
+
 impl Acquiring {
     /// Whether it has ended.
     pub fn is_finished(&self) -> bool {

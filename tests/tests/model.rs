@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Mode};
 use leases::{
-    Backend, HolderId, Key, Kind, Limit, ManualClock, MaxHold, Name, Owner, Refresh, Ttl, TtlBounds,
+    Backend, Extend, HolderId, Key, Kind, Limit, ManualClock, MaxHold, Name, Owner, Refresh, Ttl,
+    TtlBounds,
 };
 use leases_tests::model::Model;
 use leases_tests::world::memory;
@@ -126,7 +127,8 @@ impl Pair {
                 assert_eq!(revoked, models[at].revoke(slot, now));
             }
             Step::Refresh { key: at, holder, ttl: millis } => {
-                let batch = [Refresh { key: key(at), holder: id(holder), ttl: ttl(millis) }];
+                let extend = Extend::Hold(ttl(millis));
+                let batch = [Refresh { key: key(at), holder: id(holder), extend }];
                 let answers = backend.refresh(&batch).await.unwrap();
                 assert_eq!(answers, [models[at].refresh(id(holder), ttl(millis), now)]);
             }

@@ -9,6 +9,7 @@ use super::held::Held;
 use super::leases::Shared;
 use super::request::Wait;
 use super::vitals::Deadline;
+use crate::backend::Refreshed;
 use crate::clock::Moment;
 use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
 use crate::spec::{Answer, Ask, Granted, Mode};
@@ -52,7 +53,7 @@ async fn granted(
 /// An ask under way. Dropped while the backend may know of it, it leaves the line and gives back
 /// a grant that was on its way.
 struct Attempt<'a> {
-    shared: &'a Shared,
+    shared: &'a Arc<Shared>,
     ask: &'a Ask,
     /// The end of the wait; none for one without a bound, and for a single attempt.
     until: Option<Moment>,
@@ -65,7 +66,7 @@ impl Attempt<'_> {
     /// own time.
     async fn ask(&mut self) -> Result<Answer, Error> {
         self.may_hold = true;
-        let Shared { backend, clock, properties, .. } = self.shared;
+        let Shared { backend, clock, properties, .. } = &**self.shared;
         let asked = backend.ask(self.ask);
         let bound = self.until.filter(|until| !properties.at_once && clock.now() < *until);
         let answer = match bound {
@@ -102,27 +103,57 @@ impl Attempt<'_> {
     }
 
     /// Sleeps until there is a reason to ask again; an error once the wait has ended.
-    async fn sleep(&mut self, watch: &Watch, retry_at: Moment) -> Result<(), Error> {
+    async fn sleep(&mut self, watch: &Watch, mut retry_at: Moment) -> Result<(), Error> {
         let clock = &self.shared.clock;
-        let ask_at = retry_at.min(clock.now().after(self.sign_of_life_in()));
-        let sleep_until = self.until.map_or(ask_at, |until| until.min(ask_at));
-        tokio::select! {
-            biased;
-            () = watch.woken() => return Ok(()),
-            () = clock.sleep_until(sleep_until) => {}
+        loop {
+            let sign_at = clock.now().after(self.sign_of_life_in());
+            let look_at = retry_at.min(sign_at);
+            let sleep_until = self.until.map_or(look_at, |until| until.min(look_at));
+            tokio::select! {
+                biased;
+                () = watch.woken() => return Ok(()),
+                () = clock.sleep_until(sleep_until) => {}
+            }
+            if sleep_until < look_at {
+                self.leave().await;
+                return Err(self.error(ErrorKind::NotAcquired));
+            }
+            // At once an ask costs no more than a sign of life. And when something ahead could
+            // lapse at the very end of the wait, it is asked once more.
+            if self.shared.properties.at_once || retry_at <= clock.now() {
+                return Ok(());
+            }
+            match self.sign_of_life(watch, retry_at).await {
+                Some(again_at) => retry_at = again_at,
+                None => return Ok(()),
+            }
         }
-        // When something ahead could lapse at the very end of the wait, it is asked once more.
-        if sleep_until < ask_at {
-            self.leave().await;
-            return Err(self.error(ErrorKind::NotAcquired));
-        }
-        Ok(())
     }
 
-    /// A third of the ticket's patience, or a little less, so that waiters do not ask in step.
+    /// Tells the backend that this waiter is alive, with what else its keeper has to tell. Answers
+    /// when to ask again; none if that is now.
+    async fn sign_of_life(&self, watch: &Watch, retry_at: Moment) -> Option<Moment> {
+        let Shared { clock, keeper, .. } = &**self.shared;
+        let sent = clock.now();
+        let answer = keeper.sign_of_life(self.shared, &self.ask.key, self.ask.holder);
+        let end = self.until.map_or(retry_at, |until| until.min(retry_at));
+        tokio::select! {
+            biased;
+            () = watch.woken() => None,
+            answer = answer => match answer {
+                Ok(Refreshed::InLine { retry_in }) => Some(sent.after(retry_in)),
+                _ => None,
+            },
+            () = clock.sleep_until(end) => Some(retry_at),
+        }
+    }
+
+    /// When the next sign of life is due: so that with the time in which the keeper gathers it comes
+    /// within a third of the ticket's patience; a little less, so that waiters do not go in step.
     fn sign_of_life_in(&self) -> Duration {
-        let third = self.shared.properties.patience / 3;
-        third.mul_f64(rand::rng().random_range(0.8..1.0))
+        let Shared { properties, .. } = &**self.shared;
+        let share = if properties.at_once { 3 } else { 5 };
+        (properties.patience / share).mul_f64(rand::rng().random_range(0.8..1.0))
     }
 
     async fn leave(&mut self) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::leases::Shared;
 use super::vitals::{Deadline, Vitals};
-use crate::backend::Refresh;
+use crate::backend::{Extend, Refresh};
 use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
 use crate::fence::Fence;
 use crate::holder::HolderId;
@@ -93,7 +93,8 @@ impl Held {
             Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
-        let batch = [Refresh { key: self.key.clone(), holder: self.holder, ttl }];
+        let extend = Extend::Hold(ttl);
+        let batch = [Refresh { key: self.key.clone(), holder: self.holder, extend }];
         let refreshing = self.vitals.begin_refresh(ttl).map_err(|loss| self.lost_error(loss))?;
         let answer = self.shared.backend.refresh(&batch).await;
         match answer.map(|answers| answers.into_iter().next()) {

@@ -1,15 +1,16 @@
-//! Refreshing what is kept alive: one task, one round trip for all that is due.
+//! Refreshing what is kept alive, and telling that waiters are: one task, one round trip for all
+//! that is due.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rand::RngExt as _;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use super::leases::Shared;
 use super::vitals::{Refreshing, Vitals};
-use crate::backend::Refresh;
+use crate::backend::{Extend, Refresh, Refreshed};
 use crate::clock::Moment;
 use crate::error::Applied;
 use crate::holder::HolderId;
@@ -21,7 +22,8 @@ const BATCH_MAX: usize = 1000;
 /// The least pause after a refresh that was not confirmed.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 
-/// Refreshes kept holds at a third of their ttl, until they are stopped or lost.
+/// Refreshes kept holds at a third of their ttl, until they are stopped or lost, and carries the
+/// waiters' signs of life with them.
 ///
 /// A refresh that was not confirmed says nothing: it is tried again, after longer and longer
 /// pauses, until the hold's own deadline.
@@ -38,7 +40,17 @@ pub(crate) struct Keeper {
 struct Holds {
     kept: HashMap<HolderId, Kept>,
     due: BTreeSet<(Moment, HolderId)>,
+    signs: Vec<Sign>,
     running: bool,
+}
+
+/// A waiter's sign of life on its way.
+#[derive(Debug)]
+struct Sign {
+    refresh: Refresh,
+    /// It goes out by then, alone if nothing else does.
+    by: Moment,
+    answer: oneshot::Sender<Refreshed>,
 }
 
 #[derive(Debug)]
@@ -64,8 +76,10 @@ enum State {
 /// What is under way.
 #[derive(Debug, Default)]
 struct Batch {
+    /// The holds', then the signs of life.
     refreshes: Vec<Refresh>,
     sent: Vec<Refreshing>,
+    signs: Vec<oneshot::Sender<Refreshed>>,
 }
 
 impl Keeper {
@@ -81,14 +95,38 @@ impl Keeper {
     ) {
         let due = shared.clock.now().after(jittered(ttl.as_duration() / 3));
         let mut holds = self.holds();
-        let is_earliest = holds.due.first().is_none_or(|(first, _)| due < *first);
+        let earliest = holds.next();
         holds.due.insert((due, holder));
         let state = State::Due(due);
         holds.kept.insert(holder, Kept { key, ttl, vitals, state, unconfirmed: 0 });
+        self.run(shared, &mut holds, earliest, due);
+    }
+
+    /// Has the backend told that a waiter is alive, within a quarter of the time that a ticket may
+    /// be silent for; answers what it said, or nothing when it did not confirm.
+    pub(super) fn sign_of_life(
+        &self,
+        shared: &Arc<Shared>,
+        key: &Key,
+        holder: HolderId,
+    ) -> oneshot::Receiver<Refreshed> {
+        let (answer, answered) = oneshot::channel();
+        let patience = shared.properties.patience;
+        let by = shared.clock.now().after(patience / 12);
+        let refresh = Refresh { key: key.clone(), holder, extend: Extend::Ticket { patience } };
+        let mut holds = self.holds();
+        let earliest = holds.next();
+        holds.signs.push(Sign { refresh, by, answer });
+        self.run(shared, &mut holds, earliest, by);
+        answered
+    }
+
+    /// Makes sure that the task runs, and knows of something due before `earliest`.
+    fn run(&self, shared: &Arc<Shared>, holds: &mut Holds, earliest: Option<Moment>, due: Moment) {
         if !holds.running {
             holds.running = true;
             tokio::spawn(keep_all(Running(Arc::clone(shared))));
-        } else if is_earliest {
+        } else if earliest.is_none_or(|earliest| due < earliest) {
             self.earlier.notify_one();
         }
     }
@@ -139,7 +177,7 @@ impl Keeper {
         if let State::Due(due) = kept.state {
             holds.due.remove(&(due, holder));
         }
-        if holds.kept.is_empty() {
+        if holds.is_empty() {
             self.earlier.notify_one(); // The task has nothing to sleep for.
         }
     }
@@ -150,8 +188,33 @@ impl Keeper {
 }
 
 impl Holds {
-    /// Takes what is due, and what would be soon. What was lost is kept no longer.
+    fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.signs.is_empty()
+    }
+
+    /// When something is due next.
+    fn next(&self) -> Option<Moment> {
+        let due = self.due.first().map(|(due, _)| *due);
+        let by = self.signs.first().map(|sign| sign.by);
+        due.into_iter().chain(by).min()
+    }
+
+    /// Takes what is due, and what would be soon; and with it every sign of life. What was lost is
+    /// kept no longer.
     fn take_due(&mut self, now: Moment) -> Batch {
+        let mut batch = self.take_due_holds(now);
+        let signs_are_due = self.signs.first().is_some_and(|sign| sign.by <= now);
+        if signs_are_due || !batch.refreshes.is_empty() {
+            let room = BATCH_MAX.saturating_sub(batch.refreshes.len()).min(self.signs.len());
+            for Sign { refresh, answer, .. } in self.signs.drain(..room) {
+                batch.refreshes.push(refresh);
+                batch.signs.push(answer);
+            }
+        }
+        batch
+    }
+
+    fn take_due_holds(&mut self, now: Moment) -> Batch {
         let mut batch = Batch::default();
         while batch.refreshes.len() < BATCH_MAX {
             let Some(&(due, holder)) = self.due.first() else { break };
@@ -164,8 +227,8 @@ impl Holds {
             match kept.vitals.begin_refresh(kept.ttl) {
                 Ok(refreshing) => {
                     kept.state = State::Refreshing;
-                    let (key, ttl) = (kept.key.clone(), kept.ttl);
-                    batch.refreshes.push(Refresh { key, holder, ttl });
+                    let (key, extend) = (kept.key.clone(), Extend::Hold(kept.ttl));
+                    batch.refreshes.push(Refresh { key, holder, extend });
                     batch.sent.push(refreshing);
                 }
                 Err(_) => drop(self.kept.remove(&holder)),
@@ -191,7 +254,7 @@ async fn keep_all(running: Running) {
     loop {
         let batch = {
             let mut holds = keeper.holds();
-            if holds.kept.is_empty() {
+            if holds.is_empty() {
                 holds.running = false;
                 return;
             }
@@ -200,77 +263,100 @@ async fn keep_all(running: Running) {
         if batch.refreshes.is_empty() {
             sleep_until_due(shared).await;
         } else {
-            refresh(shared, &batch).await;
+            refresh(shared, batch).await;
         }
     }
 }
 
 async fn sleep_until_due(shared: &Shared) {
     let earlier = shared.keeper.earlier.notified();
-    let first = shared.keeper.holds().due.first().map(|(due, _)| *due);
-    match first {
-        None => {}
-        Some(due) => tokio::select! {
-            () = earlier => {}
-            () = shared.clock.sleep_until(due) => {}
-        },
+    let Some(next) = shared.keeper.holds().next() else { return };
+    tokio::select! {
+        () = earlier => {}
+        () = shared.clock.sleep_until(next) => {}
     }
 }
 
 /// Sends one batch and deals with its answer.
-async fn refresh(shared: &Shared, batch: &Batch) {
-    let sent = shared.clock.now();
-    let shortest = batch.refreshes.iter().map(|refresh| refresh.ttl.as_duration()).min();
-    // Longer than this nobody waits for an answer: the shortest hold wants another try.
-    let until = sent.after(shortest.unwrap_or_default() / 6);
+async fn refresh(shared: &Shared, batch: Batch) {
     let answered = tokio::select! {
         biased;
         answered = shared.backend.refresh(&batch.refreshes) => answered,
-        () = shared.clock.sleep_until(until) => Ok(Vec::new()),
+        () = shared.clock.sleep_until(waited_for_until(shared, &batch)) => Ok(Vec::new()),
     };
-    let (mut answers, applied) = match answered {
-        Ok(answers) => (answers.into_iter(), Applied::Unknown),
-        Err(error) => {
-            tracing::debug!(holds = batch.sent.len(), ?error, "a refresh was not confirmed");
-            (Vec::new().into_iter(), error.applied)
-        }
-    };
-    let mut given_up = Vec::new();
-    {
+    let (answers, applied) = answered.map_or_else(
+        |error| {
+            tracing::debug!(batch = batch.refreshes.len(), ?error, "a refresh was not confirmed");
+            (Vec::new(), error.applied)
+        },
+        |answers| (answers, Applied::Unknown),
+    );
+    let mut answers = answers.into_iter();
+    let given_up = {
         let now = shared.clock.now();
         let mut holds = shared.keeper.holds();
-        for (refresh, sent) in batch.refreshes.iter().zip(&batch.sent) {
-            let (holder, answer) = (refresh.holder, answers.next());
-            let Some(kept) = holds.kept.get_mut(&holder) else { continue };
-            if kept.state == State::Stopping {
-                holds.kept.remove(&holder);
-                given_up.push((&refresh.key, holder));
-                continue;
-            }
-            let next = match answer {
-                Some(answer) => {
-                    kept.unconfirmed = 0;
-                    kept.vitals.answered(sent, answer).is_ok().then_some(kept.ttl.as_duration() / 3)
-                }
-                None => {
-                    kept.vitals.unconfirmed(sent, applied);
-                    kept.unconfirmed += 1;
-                    Some(pause(kept))
-                }
-            };
-            match next {
-                Some(pause) => {
-                    let due = now.after(jittered(pause));
-                    kept.state = State::Due(due);
-                    holds.due.insert((due, holder));
-                }
-                None => drop(holds.kept.remove(&holder)),
-            }
-        }
-    }
+        let sent = batch.refreshes.iter().zip(&batch.sent);
+        let over = |(refresh, sent): (&Refresh, &Refreshing)| {
+            let given_up = holds.answered(refresh.holder, sent, answers.next(), applied, now);
+            given_up.then(|| (refresh.key.clone(), refresh.holder))
+        };
+        sent.filter_map(over).collect::<Vec<_>>()
+    };
     shared.keeper.batch_ended.notify_waiters();
     for (key, holder) in given_up {
-        shared.give_back.give_back(key, holder);
+        shared.give_back.give_back(&key, holder);
+    }
+    for (sign, answer) in batch.signs.into_iter().zip(answers) {
+        let _ = sign.send(answer); // A waiter that no longer listens is gone.
+    }
+}
+
+/// How long an answer is waited for: the shortest hold, or ticket, wants another try.
+fn waited_for_until(shared: &Shared, batch: &Batch) -> Moment {
+    let lasts = |refresh: &Refresh| match refresh.extend {
+        Extend::Hold(ttl) => ttl.as_duration(),
+        Extend::Ticket { patience } => patience,
+    };
+    let shortest = batch.refreshes.iter().map(lasts).min().unwrap_or_default();
+    shared.clock.now().after(shortest / 6)
+}
+
+impl Holds {
+    /// Deals with what became of one hold's refresh, nothing if it was not confirmed; says whether
+    /// its handle gave it up meanwhile.
+    fn answered(
+        &mut self,
+        holder: HolderId,
+        sent: &Refreshing,
+        answer: Option<Refreshed>,
+        applied: Applied,
+        now: Moment,
+    ) -> bool {
+        let Some(kept) = self.kept.get_mut(&holder) else { return false };
+        if kept.state == State::Stopping {
+            self.kept.remove(&holder);
+            return true;
+        }
+        let pause = match answer {
+            Some(answer) => {
+                kept.unconfirmed = 0;
+                let held = kept.vitals.answered(sent, answer).is_ok();
+                held.then_some(kept.ttl.as_duration() / 3)
+            }
+            None => {
+                kept.vitals.unconfirmed(sent, applied);
+                kept.unconfirmed += 1;
+                Some(pause(kept))
+            }
+        };
+        if let Some(pause) = pause {
+            let due = now.after(jittered(pause));
+            kept.state = State::Due(due);
+            self.due.insert((due, holder));
+        } else {
+            self.kept.remove(&holder);
+        }
+        false
     }
 }
 

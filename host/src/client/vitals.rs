@@ -139,7 +139,11 @@ impl Vitals {
                 }
                 Ok(())
             }
-            Refreshed::Lost(loss) => {
+            other => {
+                let loss = match other {
+                    Refreshed::Lost(loss) => loss,
+                    _ => Loss::Unconfirmed, // What is answered for a ticket confirms no hold.
+                };
                 life.gone = Some(loss);
                 drop(life);
                 self.changed.notify_waiters();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::config::MemoryConfig;
 use super::shard::{Hashed, Shard};
-use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
+use crate::backend::{Backend, Extend, Properties, Refresh, Refreshed, Reply};
 use crate::clock::Timestamp;
 use crate::error::Loss;
 use crate::fence::{Fence, Target, Verdict};
@@ -147,10 +147,16 @@ impl Backend for MemoryBackend {
 
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
         let one = |refresh: &Refresh| {
-            let answer = self.change_known(&refresh.key, |state, at| {
-                state.refresh(refresh.holder, refresh.ttl, at.now, at.rules)
+            let answer = self.change_known(&refresh.key, |state, at| match refresh.extend {
+                Extend::Hold(ttl) => state.refresh(refresh.holder, ttl, at.now, at.rules),
+                Extend::Ticket { patience } => {
+                    state.sign_of_life(refresh.holder, patience, at.now, at.rules)
+                }
             });
-            answer.unwrap_or(Refreshed::Lost(Loss::Expired))
+            answer.unwrap_or(match refresh.extend {
+                Extend::Hold(_) => Refreshed::Lost(Loss::Expired),
+                Extend::Ticket { .. } => Refreshed::NotInLine,
+            })
         };
         Box::pin(async move { Ok(batch.iter().map(one).collect()) })
     }

@@ -87,7 +87,10 @@ impl KeyState {
             }
         }
         let mut wake = self.settle(now, rules);
-        let retry_in = self.retry_in(now);
+        if let Mode::Wait { patience } = ask.mode {
+            self.line.look_for_lapses(patience, now);
+        }
+        let retry_in = self.retry_in(now, rules);
         let position = self.line.position(ask.holder);
         let answer = match (ask.mode, position) {
             (Mode::Wait { .. }, Some(position)) => {
@@ -101,8 +104,8 @@ impl KeyState {
     }
 
     /// No later than the earliest moment at which anything ahead could lapse.
-    fn retry_in(&self, now: Timestamp) -> Duration {
-        let ends = [self.grants.earliest_end(), self.line.earliest_lapse()];
+    pub(super) fn retry_in(&mut self, now: Timestamp, rules: &Rules) -> Duration {
+        let ends = [self.grants.earliest_end(), self.line.earliest_lapse(now, rules)];
         let earliest = ends.into_iter().flatten().min();
         earliest.map_or(Duration::ZERO, |end| end.since(now))
     }

@@ -1,4 +1,6 @@
-//! Refreshing and ending: refresh, release, leave, revoke.
+//! Refreshing and ending: refresh, sign of life, release, leave, revoke.
+
+use std::time::Duration;
 
 use crate::backend::Refreshed;
 use crate::clock::Timestamp;
@@ -25,6 +27,26 @@ impl KeyState {
         });
         let answer = extended.unwrap_or_else(|| Refreshed::Lost(self.departed.loss_of(holder)));
         Change { answer, wake: self.settle(now, rules) }
+    }
+
+    /// A ticket's waiter is alive: its patience begins anew. Never makes a ticket.
+    pub fn sign_of_life(
+        &mut self,
+        holder: HolderId,
+        patience: Duration,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Change<Refreshed> {
+        self.drop_lapsed(now);
+        let Some(position) = self.line.position(holder) else {
+            return Change { answer: Refreshed::NotInLine, wake: self.settle(now, rules) };
+        };
+        self.line.stay(position, patience, now);
+        let wake = self.settle(now, rules);
+        self.line.look_for_lapses(patience, now);
+        let retry_in = self.retry_in(now, rules);
+        self.line.told(position, now.after(retry_in));
+        Change { answer: Refreshed::InLine { retry_in }, wake }
     }
 
     /// Ends the live grant of exactly this holder; says whether there was one. Never touches

@@ -63,9 +63,12 @@ impl Grants {
         self.live
     }
 
-    /// No later than the earliest end.
+    /// No later than the earliest end; exact where the slots are searched one by one.
     pub(crate) fn earliest_end(&self) -> Option<Timestamp> {
-        (self.live > 0).then(|| Timestamp::from_micros(self.none_ends_before_us))
+        match self.index {
+            None => self.iter().map(|(_, grant)| grant.expires_at).min(),
+            Some(_) => (self.live > 0).then(|| Timestamp::from_micros(self.none_ends_before_us)),
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Grant)> {

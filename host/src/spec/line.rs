@@ -33,9 +33,10 @@ pub(crate) struct Line {
     next_number: u64,
     /// No ticket lapses before this: a sign of life moves a lapse on and leaves it where it was.
     none_lapses_before_us: u64,
-    /// None of those called stops holding up others before this: one that asks leaves it where it
-    /// was.
-    no_claim_ends_before: Option<Timestamp>,
+    /// Whether a ticket's lapse was moved on since that bound was exact.
+    moved_on: bool,
+    /// Who was called when, oldest first; one that has asked or gone since is still in it.
+    calls: VecDeque<(Timestamp, u64)>,
 }
 
 impl Ticket {
@@ -120,6 +121,7 @@ impl Line {
         if let Some(ticket) = self.tickets.get_mut(position) {
             ticket.lapses_at = now.after(patience);
             ticket.called_at = None;
+            self.moved_on = true;
             let lapse_us = ticket.lapses_at.as_micros();
             let bound = if alone { lapse_us } else { self.none_lapses_before_us.min(lapse_us) };
             self.none_lapses_before_us = bound;
@@ -129,7 +131,11 @@ impl Line {
     pub(crate) fn remove(&mut self, holder: HolderId) -> bool {
         let Some(position) = self.position(holder) else { return false };
         self.numbers.remove(&holder);
-        self.tickets.remove(position).is_some()
+        let removed = self.tickets.remove(position).is_some();
+        if self.tickets.is_empty() {
+            self.calls.clear();
+        }
+        removed
     }
 
     pub(crate) fn drop_lapsed(&mut self, now: Timestamp) {
@@ -140,8 +146,7 @@ impl Line {
         if self.tickets.len() < self.numbers.len() {
             self.numbers = self.tickets.iter().map(|t| (t.holder, t.number)).collect();
         }
-        let earliest = self.tickets.iter().map(|ticket| ticket.lapses_at.as_micros()).min();
-        self.none_lapses_before_us = earliest.unwrap_or_default();
+        self.bound_lapses();
     }
 
     /// The ticket at `position` was told to ask again then.
@@ -177,30 +182,51 @@ impl Line {
             taken += 1;
             if ticket.called_at.is_none() {
                 ticket.called_at = Some(now);
+                self.calls.push_back((now, ticket.number));
                 called.push(ticket.holder);
             }
         }
-        self.bound_claims(!called.is_empty(), now, rules);
+        if !called.is_empty() {
+            self.earliest_claim_end(now, rules); // Forgets the calls that are over.
+        }
         called
     }
 
-    /// Keeps the bound on claims ahead of now, and no later than a claim that begins now.
-    fn bound_claims(&mut self, begins: bool, now: Timestamp, rules: &Rules) {
-        if self.no_claim_ends_before.is_some_and(|bound| bound <= now) {
-            let claim_ends = self.tickets.iter().filter_map(|ticket| ticket.claim_end(rules));
-            self.no_claim_ends_before = claim_ends.filter(|end| *end > now).min();
+    /// No later than the earliest moment at which a ticket lapses or stops holding up others.
+    pub(crate) fn earliest_lapse(&mut self, now: Timestamp, rules: &Rules) -> Option<Timestamp> {
+        if self.tickets.is_empty() {
+            return None;
         }
-        if begins {
-            let new = now.after(rules.claim_time);
-            let earlier = self.no_claim_ends_before.map_or(new, |bound| bound.min(new));
-            self.no_claim_ends_before = Some(earlier);
+        let lapse = Timestamp::from_micros(self.none_lapses_before_us);
+        Some(self.earliest_claim_end(now, rules).map_or(lapse, |end| end.min(lapse)))
+    }
+
+    fn earliest_claim_end(&mut self, now: Timestamp, rules: &Rules) -> Option<Timestamp> {
+        while let Some(&(called_at, number)) = self.calls.front() {
+            let position = self.tickets.binary_search_by_key(&number, |ticket| ticket.number);
+            let ticket = position.ok().and_then(|position| self.tickets.get(position));
+            let claim_end = called_at.after(rules.claim_time);
+            let stands = ticket.is_some_and(|ticket| ticket.called_at == Some(called_at));
+            if stands && claim_end > now {
+                return Some(claim_end);
+            }
+            self.calls.pop_front();
+        }
+        None
+    }
+
+    /// Looks at every ticket again when the bound on lapses comes nearer than those of living
+    /// waiters do: a line in which all are alive is then asked about no lapse.
+    pub(crate) fn look_for_lapses(&mut self, patience: Duration, now: Timestamp) {
+        let bound = Timestamp::from_micros(self.none_lapses_before_us);
+        if self.moved_on && bound < now.after(patience / 2) {
+            self.bound_lapses();
         }
     }
 
-    /// No later than the earliest moment at which a ticket lapses or stops holding up others.
-    pub(crate) fn earliest_lapse(&self) -> Option<Timestamp> {
-        let lapse = Timestamp::from_micros(self.none_lapses_before_us);
-        let claim_end = self.no_claim_ends_before;
-        (!self.tickets.is_empty()).then(|| claim_end.map_or(lapse, |end| end.min(lapse)))
+    fn bound_lapses(&mut self) {
+        let earliest = self.tickets.iter().map(|ticket| ticket.lapses_at.as_micros()).min();
+        self.none_lapses_before_us = earliest.unwrap_or_default();
+        self.moved_on = false;
     }
 }

@@ -1,4 +1,4 @@
-//! Backends that make trouble.
+//! A backend that takes its time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,18 +14,18 @@ use leases::{
 pub struct Slow {
     inner: Arc<dyn Backend>,
     polls: u32,
-    asks: AtomicU32,
+    round_trips: AtomicU32,
 }
 
 impl Slow {
     /// Takes `polls` polls on the way there, and as many on the way back.
     pub fn new(inner: Arc<dyn Backend>, polls: u32) -> Self {
-        Slow { inner, polls, asks: AtomicU32::new(0) }
+        Slow { inner, polls, round_trips: AtomicU32::new(0) }
     }
 
-    /// How many asks were made.
-    pub fn asks(&self) -> u32 {
-        self.asks.load(Ordering::Relaxed)
+    /// How many asks and batches of refreshes were made.
+    pub fn round_trips(&self) -> u32 {
+        self.round_trips.load(Ordering::Relaxed)
     }
 
     fn slowly<'a, T: Send + 'a>(&'a self, operation: Reply<'a, T>) -> Reply<'a, T> {
@@ -50,11 +50,12 @@ impl Backend for Slow {
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {
-        self.asks.fetch_add(1, Ordering::Relaxed);
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
         self.slowly(self.inner.ask(ask))
     }
 
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
+        self.round_trips.fetch_add(1, Ordering::Relaxed);
         self.slowly(self.inner.refresh(batch))
     }
 

@@ -1,0 +1,349 @@
+//! Holding while the backend fails: cases H1 to H12 that need no server, through both doors.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leases::{Backend, Leases, Loss, ManualClock};
+use leases_tests::faults::{Event, Fault, Faulty};
+use leases_tests::world::{acquiring, memory, settle};
+use leases_tests::{Ask, Door, Failure, World, lease, wasm};
+
+const SECOND: Duration = Duration::from_secs(1);
+const MS: Duration = Duration::from_millis(1);
+
+/// A world whose backend fails as it is told.
+struct Trouble {
+    world: World,
+    backend: Arc<Faulty>,
+    time: ManualClock,
+    ask: Ask,
+}
+
+fn trouble(door: Door) -> Trouble {
+    let time = ManualClock::new();
+    let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
+    let world = World::new(Arc::clone(&backend) as Arc<dyn Backend>, time.clone(), door);
+    Trouble { world, backend, time, ask: lease("a").ttl(SECOND) }
+}
+
+/// Runs a case natively and through a guest, one test each.
+macro_rules! through_both_doors {
+    ($($(#[$meta:meta])* $name:ident;)+) => {
+        $(mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn native() {
+                super::$name(trouble(Door::Native)).await;
+            }
+
+            #[tokio::test]
+            async fn wasm() {
+                super::$name(trouble(Door::Wasm(wasm::Program::load()))).await;
+            }
+        })+
+    };
+}
+
+through_both_doors! {
+    h2_a_refresh_of_what_was_flushed_is_lost;
+    h3_the_next_hold_of_a_name_is_kept_after_a_lost_one;
+    h5_one_transient_error_gives_up_nothing;
+    h5_a_lost_reply_gives_up_nothing;
+    h6_the_deadline_fires_with_the_backend_black_holed;
+    h7_a_loss_has_its_reason;
+    h8_a_release_that_failed_is_made_good;
+    h10_the_backends_clock_alone_decides;
+    a_reply_later_than_the_ttl_is_no_hold;
+    a_refresh_whose_reply_is_later_than_the_ttl_is_lost;
+    a_hung_refresh_holds_up_no_other;
+}
+
+/// Case H2: the key is removed in the backend; extending it does not write it anew.
+async fn h2_a_refresh_of_what_was_flushed_is_lost(t: Trouble) {
+    let mut held = t.world.actor().await.take(t.ask.clone()).await;
+    t.backend.flush(Arc::new(memory(&t.time)));
+    assert_eq!(held.refresh().await, Err(Failure::Lost(Loss::Expired)));
+    t.world.until_free(&t.ask).await;
+    let kept = t.world.actor().await.take(t.ask.clone().kept()).await;
+    let fence = kept.fence().await;
+    t.backend.flush(Arc::new(memory(&t.time)));
+    t.world.pass_slowly(SECOND / 2).await;
+    assert_eq!(kept.look().await.lost, Some(Loss::Expired));
+    let next = t.world.actor().await.take(t.ask.clone()).await;
+    assert!(next.fence().await > fence, "fences rise over a flush");
+}
+
+/// Case H3: the connection is cut during a keep-alive and the hold expires; the next hold of the
+/// name is kept alive like any other.
+async fn h3_the_next_hold_of_a_name_is_kept_after_a_lost_one(t: Trouble) {
+    let ask = t.ask.clone().kept();
+    let actor = t.world.actor().await;
+    let lost = actor.take(ask.clone()).await;
+    t.backend.always(Fault::LoseRequest);
+    t.world.pass_slowly(2 * SECOND).await;
+    assert_eq!(lost.look().await.lost, Some(Loss::Unconfirmed));
+    t.backend.always(Fault::None);
+    let next = actor.take(ask).await;
+    t.world.pass_slowly(2 * SECOND).await;
+    assert_eq!(next.look().await.lost, None);
+    assert_eq!(next.release().await, Ok(true));
+}
+
+/// Case H5: unknown is not lost; it is tried again until the local deadline.
+async fn h5_one_transient_error_gives_up_nothing(t: Trouble) {
+    for fault in [Fault::Fail, Fault::LoseRequest, Fault::Hang] {
+        t.backend.always(Fault::None);
+        let held = t.world.actor().await.take(t.ask.clone().kept()).await;
+        t.backend.always(fault);
+        t.world.pass_slowly(600 * MS).await;
+        assert_eq!(held.look().await.lost, None, "{fault:?}");
+        t.backend.always(Fault::None);
+        t.world.pass_slowly(3 * SECOND).await;
+        assert_eq!(held.look().await.lost, None, "{fault:?}");
+        assert_eq!(held.release().await, Ok(true), "{fault:?}");
+    }
+}
+
+async fn h5_a_lost_reply_gives_up_nothing(t: Trouble) {
+    let mut held = t.world.actor().await.take(t.ask.clone()).await;
+    t.backend.next(&[Fault::LoseReply, Fault::LoseRequest, Fault::Fail, Fault::None]);
+    for _ in 0..3 {
+        assert_eq!(held.refresh().await, Err(Failure::Unavailable));
+        assert_eq!(held.look().await.lost, None);
+    }
+    held.refresh().await.unwrap();
+    assert_eq!(held.release().await, Ok(true));
+}
+
+/// Case H6: nothing comes back at all, and yet the holder knows before the backend's own end.
+async fn h6_the_deadline_fires_with_the_backend_black_holed(t: Trouble) {
+    let held = t.world.actor().await.take(t.ask.clone().kept()).await;
+    t.backend.always(Fault::Hang);
+    t.world.pass_slowly(899 * MS).await;
+    assert_eq!(held.look().await.lost, None);
+    t.world.pass_slowly(MS).await;
+    assert_eq!(held.look().await.lost, Some(Loss::Unconfirmed));
+    assert_eq!(t.world.view(&t.ask).await.holders.len(), 1, "the backend still has it");
+}
+
+/// Case H7, each reason that a holder can be told.
+async fn h7_a_loss_has_its_reason(t: Trouble) {
+    let actor = t.world.actor().await;
+    let ask = |name: &str| lease(name).ttl(SECOND);
+    let expired = actor.take(ask("expired")).await;
+    let unconfirmed = actor.take(ask("unconfirmed").kept()).await;
+    let max_hold = actor.take(ask("max-hold").max_hold(SECOND / 2).kept()).await;
+    let superseded = actor.take(ask("superseded").owner("job").kept()).await;
+    let revoked = actor.take(ask("revoked").kept()).await;
+    let _again = actor.take(ask("superseded").owner("job")).await;
+    let key = leases_tests::world::key(&ask("revoked"));
+    t.world.leases().revoke(&key, None).await.unwrap();
+    t.world.pass_slowly(SECOND / 2).await;
+    t.backend.always(Fault::LoseRequest);
+    t.world.pass_slowly(SECOND).await;
+    for (held, loss) in [
+        (expired, Loss::Expired),
+        (unconfirmed, Loss::Unconfirmed),
+        (max_hold, Loss::MaxHold),
+        (superseded, Loss::Superseded),
+        (revoked, Loss::Revoked),
+    ] {
+        assert_eq!(held.look().await.lost, Some(loss), "{}", held.look().await.name);
+    }
+}
+
+/// Case H8: whatever happens to a release, the name comes free: at once where the backend answers
+/// again, at the latest with the ttl.
+async fn h8_a_release_that_failed_is_made_good(t: Trouble) {
+    for fault in [Fault::Fail, Fault::LoseRequest, Fault::LoseReply] {
+        let held = t.world.actor().await.take(t.ask.clone()).await;
+        t.backend.next(&[fault, Fault::None]);
+        assert_eq!(held.release().await, Err(Failure::Unavailable), "{fault:?}");
+        t.world.until_free(&t.ask).await;
+    }
+    let held = t.world.actor().await.take(t.ask.clone()).await;
+    t.backend.always(Fault::Hang);
+    let released = tokio::time::timeout(20 * MS, held.release()).await;
+    assert!(released.is_err(), "nothing answers");
+    t.world.pass(SECOND);
+    t.world.until_free(&t.ask).await;
+}
+
+/// Case H10: a client whose clock is an hour ahead takes nothing early.
+async fn h10_the_backends_clock_alone_decides(t: Trouble) {
+    let _held = t.world.actor().await.take(t.ask.clone()).await;
+    let ahead = ManualClock::new();
+    ahead.advance(3600 * SECOND);
+    let backend: Arc<dyn Backend> = Arc::clone(t.world.backend());
+    let other = World::new(backend, ahead, Door::Native);
+    assert_eq!(other.actor().await.refused(t.ask.clone()).await, Failure::NotAcquired);
+    t.world.pass(SECOND);
+    other.actor().await.take(t.ask.clone()).await;
+}
+
+/// The reply to an acquire comes when nothing is left of the hold: it is given back.
+async fn a_reply_later_than_the_ttl_is_no_hold(t: Trouble) {
+    t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
+    let late = acquiring(&t.world.actor().await, t.ask.clone());
+    settle().await;
+    t.world.pass_slowly(2 * SECOND).await;
+    assert_eq!(late.end().await.err(), Some(Failure::NotAcquired));
+    t.world.until_free(&t.ask).await;
+    t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
+    let retried = acquiring(&t.world.actor().await, t.ask.clone().waiting());
+    settle().await;
+    t.world.pass_slowly(2 * SECOND).await;
+    assert_eq!(retried.held().await.look().await.remaining, 900 * MS);
+}
+
+async fn a_refresh_whose_reply_is_later_than_the_ttl_is_lost(t: Trouble) {
+    let mut held = t.world.actor().await.take(t.ask.clone()).await;
+    t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
+    let refresh = tokio::spawn(async move { (held.refresh().await, held) });
+    settle().await;
+    t.world.pass_slowly(2 * SECOND).await;
+    let (refreshed, held) = refresh.await.unwrap();
+    assert_eq!(refreshed, Err(Failure::Lost(Loss::Unconfirmed)));
+    assert_eq!(held.look().await.lost, Some(Loss::Unconfirmed));
+}
+
+/// One answer that never comes is not waited for when others are due.
+async fn a_hung_refresh_holds_up_no_other(t: Trouble) {
+    let actor = t.world.actor().await;
+    let short = actor.take(lease("short").ttl(SECOND).kept()).await;
+    let long = actor.take(lease("long").ttl(10 * SECOND).kept()).await;
+    for _ in 0..10 {
+        t.backend.next(&[Fault::Hang, Fault::None]);
+        t.world.pass_slowly(SECOND).await;
+    }
+    assert_eq!(short.look().await.lost, None);
+    assert_eq!(long.look().await.lost, None);
+}
+
+/// Case H4: a refresh in flight when the release begins is no loss, and none is sent after.
+#[tokio::test]
+async fn h4_a_release_that_races_a_refresh_is_no_loss() {
+    let t = trouble(Door::Native);
+    let leases = t.world.leases();
+    let request = leases.lease("a").unwrap().ttl(SECOND);
+    for delay in [1, 50, 100, 200] {
+        t.backend.next(&[Fault::None, Fault::DelayReply(delay * MS), Fault::None]);
+        let held = request.hold(async |lease| {
+            t.world.pass_slowly(334 * MS).await;
+            assert!(!lease.is_lost());
+            Ok::<_, leases::Error>(lease.lost())
+        });
+        let mut held = std::pin::pin!(held);
+        let lost = loop {
+            tokio::select! {
+                biased;
+                ended = &mut held => break ended.expect("released, and not lost"),
+                () = settle() => t.time.advance(MS),
+            }
+        };
+        assert_eq!(lost.await, Loss::Released);
+        t.world.until_free(&t.ask).await;
+    }
+}
+
+/// `hold` fails with the loss even when its function succeeded, and gives back on every way out.
+#[tokio::test]
+async fn hold_tells_a_loss_and_gives_back_on_every_way_out() {
+    let t = trouble(Door::Native);
+    let leases = t.world.leases();
+    let request = leases.lease("a").unwrap().ttl(SECOND);
+    let kept = request.hold(async |_| {
+        t.world.pass_slowly(5 * SECOND).await;
+        Ok::<_, leases::Error>(7)
+    });
+    assert_eq!(kept.await.unwrap(), 7);
+    t.world.until_free(&t.ask).await;
+
+    let lost = request.hold(async |_| {
+        t.backend.always(Fault::LoseRequest);
+        t.world.pass_slowly(2 * SECOND).await;
+        t.backend.always(Fault::None);
+        Ok::<_, leases::Error>(7)
+    });
+    let lost = lost.await.unwrap_err();
+    assert_eq!(*lost.kind(), leases::ErrorKind::Lost(Loss::Unconfirmed));
+
+    let failed = request.hold(async |_| Err::<(), _>(std::io::Error::other("mine").into()));
+    let failed: Result<(), Box<dyn std::error::Error>> = failed.await;
+    assert_eq!(failed.unwrap_err().to_string(), "mine");
+    t.world.until_free(&t.ask).await;
+
+    let panicking = request.clone();
+    let panicked = tokio::spawn(async move {
+        panicking.hold(async |_| -> Result<(), leases::Error> { panic!("on purpose") }).await
+    });
+    assert!(panicked.await.unwrap_err().is_panic());
+    t.world.until_free(&t.ask).await;
+
+    let dropped = request.hold(async |_| std::future::pending::<Result<(), leases::Error>>().await);
+    assert!(tokio::time::timeout(20 * MS, dropped).await.is_err());
+    t.world.until_free(&t.ask).await;
+
+    let _other = request.acquire().await.unwrap();
+    let not_run = request.try_hold(async |_| -> Result<(), leases::Error> { panic!("not run") });
+    assert_eq!(not_run.await.unwrap(), None);
+}
+
+/// A loss is told to whoever waits for it, without anybody looking.
+#[tokio::test]
+async fn lost_resolves_by_itself() {
+    let t = trouble(Door::Native);
+    let leases = t.world.leases();
+    let request = leases.lease("a").unwrap().ttl(SECOND);
+    let held = request.acquire().await.unwrap();
+    let lost = tokio::spawn(held.lost());
+    settle().await;
+    t.world.pass(900 * MS);
+    assert_eq!(lost.await.unwrap(), Loss::Expired);
+    t.world.pass(100 * MS);
+    let mut second = request.acquire().await.unwrap();
+    let lost = tokio::spawn(second.lost());
+    settle().await;
+    second.refresh_for(10 * SECOND).await.unwrap();
+    t.world.pass(5 * SECOND);
+    settle().await;
+    assert!(!lost.is_finished(), "the deadline has moved on");
+    assert!(second.release().await.unwrap());
+    assert_eq!(lost.await.unwrap(), Loss::Released);
+    drop(held);
+}
+
+/// A thousand runs on two threads: the key is free each time, and no refresh is sent after the
+/// release, or the drop's leave, was answered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn release_and_drop_race_refreshes() {
+    let time = leases::Clock::system();
+    let memory = leases::MemoryBackend::new(leases::MemoryConfig::default());
+    let backend = Arc::new(Faulty::new(Arc::new(memory), time));
+    let leases = Leases::builder(Arc::clone(&backend) as Arc<dyn Backend>).build();
+    let request = leases.lease("a").unwrap().ttl(30 * MS).wait(5 * SECOND).keep_alive();
+    for run in 0..1000_u32 {
+        let mut held = request.acquire().await.expect("free within its ttl");
+        // Around the moment at which the keeper refreshes: 9 to 10 ms after the grant.
+        let pause = Duration::from_micros(8_500 + u64::from(run % 100) * 20);
+        tokio::time::sleep(pause).await;
+        match run % 3 {
+            0 => assert!(held.release().await.unwrap() || held.is_lost()),
+            1 => drop(held),
+            _ => {
+                let _ = held.refresh().await;
+                let cancelled = tokio::time::timeout(Duration::ZERO, held.release()).await;
+                drop((cancelled, held));
+            }
+        }
+    }
+    let mut ended = std::collections::HashSet::new();
+    for event in backend.events() {
+        match event {
+            Event::EndAnswered(holder) => drop(ended.insert(holder)),
+            Event::RefreshSent(holder) => assert!(!ended.contains(&holder), "sent after its end"),
+        }
+    }
+    assert!(backend.refreshes() > 100, "{} refreshes raced", backend.refreshes());
+}
