@@ -26,10 +26,11 @@ pub(crate) fn run() -> Result<Report> {
     let (store, guest) = runtime.block_on(program.instantiate())?;
     let guest = Guest { runtime: &runtime, store: RefCell::new(store), guest };
 
-    let [noop, remaining, pair, native] = interleave(
+    let [noop, awaited, remaining, pair, native] = interleave(
         ROUNDS,
         [
             Box::new(|| guest.noops()),
+            Box::new(|| guest.noops_async()),
             Box::new(|| guest.remainings()),
             Box::new(|| guest.pairs()),
             Box::new(|| native_pairs(&runtime, &leases)),
@@ -39,6 +40,8 @@ pub(crate) fn run() -> Result<Report> {
     let title = format!("calls of a guest; {ROUNDS} rounds of {CALLS} calls or {PAIRS} pairs each");
     let mut report = Report::new("guest", title);
     report.add(Figure::of("noop", Unit::Ns, &noop));
+    let figure = Figure::of("noop that may await", Unit::Ns, &awaited);
+    report.add(figure.beside("noop", &awaited, &noop));
     let figure = Figure::of("remaining", Unit::Ns, &remaining);
     report.add(figure.beside("noop", &remaining, &noop).goal(Goal::RatioAtMost(1.4)));
     report.add(Figure::of("acquire + release in the host", Unit::Ns, &native));
@@ -60,6 +63,13 @@ impl Guest<'_> {
         let store = &mut *self.store.borrow_mut();
         let started = Instant::now();
         self.runtime.block_on(self.guest.leases_bench_loops().call_noops(store, CALLS))?;
+        Ok(ns_each(started.elapsed(), CALLS))
+    }
+
+    fn noops_async(&self) -> Result<f64> {
+        let store = &mut *self.store.borrow_mut();
+        let started = Instant::now();
+        self.runtime.block_on(self.guest.leases_bench_loops().call_noops_async(store, CALLS))?;
         Ok(ns_each(started.elapsed(), CALLS))
     }
 

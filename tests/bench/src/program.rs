@@ -106,6 +106,10 @@ impl things::HostThing for Things<'_> {
         Ok(self.table.get(&this)?.0)
     }
 
+    async fn noop_async(&mut self, this: Resource<Thing>) -> wasmtime::Result<u64> {
+        Ok(self.table.get(&this)?.0)
+    }
+
     fn drop(&mut self, this: Resource<Thing>) -> wasmtime::Result<()> {
         self.table.delete(this)?;
         Ok(())
