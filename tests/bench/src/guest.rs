@@ -17,6 +17,7 @@ use crate::workspace;
 const ROUNDS: usize = 300;
 const CALLS: u32 = 4000;
 const PAIRS: u32 = 1000;
+const NAME: &str = "bench:key";
 const TTL: Duration = Duration::from_secs(600);
 
 pub(crate) fn run() -> Result<Report> {
@@ -77,7 +78,7 @@ impl Guest<'_> {
         let store = &mut *self.store.borrow_mut();
         let loops = self.guest.leases_bench_loops();
         let started = Instant::now();
-        let done = self.runtime.block_on(loops.call_remainings(store, "key", CALLS))?;
+        let done = self.runtime.block_on(loops.call_remainings(store, NAME, CALLS))?;
         done.map_err(|told| anyhow!(told))?;
         Ok(ns_each(started.elapsed(), CALLS))
     }
@@ -86,7 +87,7 @@ impl Guest<'_> {
         let store = &mut *self.store.borrow_mut();
         let loops = self.guest.leases_bench_loops();
         let started = Instant::now();
-        let done = self.runtime.block_on(loops.call_pairs(store, "key", PAIRS))?;
+        let done = self.runtime.block_on(loops.call_pairs(store, NAME, PAIRS))?;
         done.map_err(|told| anyhow!(told))?;
         Ok(ns_each(started.elapsed(), PAIRS))
     }
@@ -96,7 +97,7 @@ fn native_pairs(runtime: &Runtime, leases: &Leases) -> Result<f64> {
     runtime.block_on(async {
         let started = Instant::now();
         for _ in 0..PAIRS {
-            leases.lease("key")?.ttl(TTL).acquire().await?.release().await?;
+            leases.lease(NAME)?.ttl(TTL).acquire().await?.release().await?;
         }
         Ok(ns_each(started.elapsed(), PAIRS))
     })

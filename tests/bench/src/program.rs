@@ -42,7 +42,7 @@ impl Program {
         component::add_to_linker(&mut linker)?;
         things::add_to_linker::<State, HasThings>(&mut linker, State::things)?;
         let guest = BenchPre::new(linker.instantiate_pre(&component)?)?;
-        let scope = Scope::new(leases, PluginId::new("bench")?).allow(NamePattern::new("*")?);
+        let scope = Scope::new(leases, PluginId::new("bench")?).allow(NamePattern::new("bench:*")?);
         let scope = scope.wait_max(std::time::Duration::from_secs(600));
         Ok(Program { engine, guest, scope })
     }
