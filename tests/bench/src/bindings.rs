@@ -5,7 +5,10 @@
 wasmtime::component::bindgen!({
     path: "wit",
     world: "bench",
-    imports: { default: trappable },
+    imports: {
+        "leases:bench/things.[method]thing.noop-async": async | trappable,
+        default: trappable,
+    },
     exports: { default: async },
     with: { "leases:bench/things.thing": crate::program::Thing },
     require_store_data_send: true,

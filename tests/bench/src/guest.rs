@@ -17,6 +17,7 @@ use crate::workspace;
 const ROUNDS: usize = 300;
 const CALLS: u32 = 4000;
 const PAIRS: u32 = 1000;
+const NAME: &str = "bench:key";
 const TTL: Duration = Duration::from_secs(600);
 
 pub(crate) fn run() -> Result<Report> {
@@ -26,10 +27,11 @@ pub(crate) fn run() -> Result<Report> {
     let (store, guest) = runtime.block_on(program.instantiate())?;
     let guest = Guest { runtime: &runtime, store: RefCell::new(store), guest };
 
-    let [noop, remaining, pair, native] = interleave(
+    let [noop, awaited, remaining, pair, native] = interleave(
         ROUNDS,
         [
             Box::new(|| guest.noops()),
+            Box::new(|| guest.noops_async()),
             Box::new(|| guest.remainings()),
             Box::new(|| guest.pairs()),
             Box::new(|| native_pairs(&runtime, &leases)),
@@ -39,6 +41,8 @@ pub(crate) fn run() -> Result<Report> {
     let title = format!("calls of a guest; {ROUNDS} rounds of {CALLS} calls or {PAIRS} pairs each");
     let mut report = Report::new("guest", title);
     report.add(Figure::of("noop", Unit::Ns, &noop));
+    let figure = Figure::of("noop that may await", Unit::Ns, &awaited);
+    report.add(figure.beside("noop", &awaited, &noop));
     let figure = Figure::of("remaining", Unit::Ns, &remaining);
     report.add(figure.beside("noop", &remaining, &noop).goal(Goal::RatioAtMost(1.4)));
     report.add(Figure::of("acquire + release in the host", Unit::Ns, &native));
@@ -63,11 +67,18 @@ impl Guest<'_> {
         Ok(ns_each(started.elapsed(), CALLS))
     }
 
+    fn noops_async(&self) -> Result<f64> {
+        let store = &mut *self.store.borrow_mut();
+        let started = Instant::now();
+        self.runtime.block_on(self.guest.leases_bench_loops().call_noops_async(store, CALLS))?;
+        Ok(ns_each(started.elapsed(), CALLS))
+    }
+
     fn remainings(&self) -> Result<f64> {
         let store = &mut *self.store.borrow_mut();
         let loops = self.guest.leases_bench_loops();
         let started = Instant::now();
-        let done = self.runtime.block_on(loops.call_remainings(store, "key", CALLS))?;
+        let done = self.runtime.block_on(loops.call_remainings(store, NAME, CALLS))?;
         done.map_err(|told| anyhow!(told))?;
         Ok(ns_each(started.elapsed(), CALLS))
     }
@@ -76,7 +87,7 @@ impl Guest<'_> {
         let store = &mut *self.store.borrow_mut();
         let loops = self.guest.leases_bench_loops();
         let started = Instant::now();
-        let done = self.runtime.block_on(loops.call_pairs(store, "key", PAIRS))?;
+        let done = self.runtime.block_on(loops.call_pairs(store, NAME, PAIRS))?;
         done.map_err(|told| anyhow!(told))?;
         Ok(ns_each(started.elapsed(), PAIRS))
     }
@@ -86,7 +97,7 @@ fn native_pairs(runtime: &Runtime, leases: &Leases) -> Result<f64> {
     runtime.block_on(async {
         let started = Instant::now();
         for _ in 0..PAIRS {
-            leases.lease("key")?.ttl(TTL).acquire().await?.release().await?;
+            leases.lease(NAME)?.ttl(TTL).acquire().await?.release().await?;
         }
         Ok(ns_each(started.elapsed(), PAIRS))
     })

@@ -27,7 +27,7 @@ pub(crate) fn run() -> Result<Report> {
     }
     let title = format!("{NAMES} idle names beside {BUSY} that are used; {PROCESSES} processes");
     let mut report = Report::new("reclaim", title);
-    let mut add = |what: &str, unit, name, goal: Option<Goal>| -> Result<()> {
+    let mut add = |what: &str, unit, name: &str, goal: Option<Goal>| -> Result<()> {
         let figure = Figure::of(what, unit, &answers.figures(name)?);
         report.add(match goal {
             Some(goal) => figure.goal(goal),
@@ -36,13 +36,16 @@ pub(crate) fn run() -> Result<Report> {
         Ok(())
     };
     add("remembered, idle", Unit::Names, "remembered_idle", None)?;
-    add("allocated for them, over the start", Unit::KiB, "allocated_idle", None)?;
+    add("allocated, over the start", Unit::KiB, "allocated_idle", None)?;
     add("resident, over the start", Unit::KiB, "resident_idle", None)?;
     add("calls until they are reclaimed", Unit::Calls, "calls", None)?;
-    let (busy, start) = (Goal::AtMost(f64::from(BUSY)), Goal::AtMost(0.0));
+    let busy = Goal::AtMost(f64::from(BUSY));
     add("remembered, reclaimed", Unit::Names, "remembered_reclaimed", Some(busy))?;
-    add("allocated, over the start", Unit::KiB, "allocated_reclaimed", Some(start))?;
     add("resident, over the start, reclaimed", Unit::KiB, "resident_reclaimed", None)?;
+    let (left, idle) =
+        (answers.figures("allocated_reclaimed")?, answers.figures("allocated_idle")?);
+    let figure = Figure::of("allocated, over the start, reclaimed", Unit::KiB, &left);
+    report.add(figure.beside("idle", &left, &idle).goal(Goal::RatioAtMost(0.01)));
     report.note("Allocated is exact, by a counting allocator; resident is the kernel's figure.");
     Ok(report)
 }

@@ -18,7 +18,7 @@ use crate::{Child, workspace};
 
 const PROCESSES: usize = 5;
 const INSTANCES: u32 = 1000;
-const NAME: &str = "line";
+const NAME: &str = "bench:line";
 
 /// How instances get their memory.
 #[derive(Debug, Clone, Copy)]

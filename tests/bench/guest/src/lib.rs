@@ -27,6 +27,11 @@ impl Guest for Loops {
         (0..times).map(|_| thing.noop()).fold(0, u64::wrapping_add)
     }
 
+    fn noops_async(times: u32) -> u64 {
+        let thing = Thing::new();
+        (0..times).map(|_| thing.noop_async()).fold(0, u64::wrapping_add)
+    }
+
     fn remainings(name: String, times: u32) -> Result<u64, String> {
         let held = request(name).acquire().map_err(text)?;
         Ok((0..times).map(|_| nanos(held.remaining())).fold(0, u64::wrapping_add))
