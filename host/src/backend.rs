@@ -1,7 +1,8 @@
 //! What a storage implements.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::error::{BackendError, Loss};
@@ -13,7 +14,46 @@ use crate::terms::Ttl;
 use crate::wake::Watch;
 
 /// The future of a backend's operation.
-pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, BackendError>> + Send + 'a>>;
+#[must_use = "what came of the operation is in its reply"]
+pub struct Reply<'a, T>(State<'a, T>);
+
+enum State<'a, T> {
+    Answered(Option<T>),
+    OnItsWay(Pin<Box<dyn Future<Output = Result<T, BackendError>> + Send + 'a>>),
+}
+
+impl<'a, T> Reply<'a, T> {
+    /// The reply of an operation that is done: it costs no allocation.
+    pub fn answered(answer: T) -> Self {
+        Reply(State::Answered(Some(answer)))
+    }
+
+    /// The reply of an operation that is done by this future.
+    pub fn new(reply: impl Future<Output = Result<T, BackendError>> + Send + 'a) -> Self {
+        Reply(State::OnItsWay(Box::pin(reply)))
+    }
+}
+
+impl<T: Unpin> Future for Reply<'_, T> {
+    type Output = Result<T, BackendError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            State::OnItsWay(reply) => reply.as_mut().poll(context),
+            // A future is not polled again after it was ready.
+            State::Answered(answer) => answer.take().map_or(Poll::Pending, |a| Poll::Ready(Ok(a))),
+        }
+    }
+}
+
+impl<T> Debug for Reply<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            State::Answered(_) => "Reply(answered)",
+            State::OnItsWay(_) => "Reply(on its way)",
+        })
+    }
+}
 
 /// A storage of grants, lines and guards.
 ///
@@ -25,8 +65,8 @@ pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, BackendError>> + S
 /// backend's request timeout; it never hangs and is never taken for an answer.
 ///
 /// # Cancellation
-/// A dropped future may have applied its operation. Callers follow a dropped or failed
-/// [`ask`](Backend::ask) by [`leave`](Backend::leave).
+/// An operation whose reply was dropped may have been applied, polled or not. Callers follow a
+/// dropped or failed [`ask`](Backend::ask) by [`leave`](Backend::leave).
 pub trait Backend: Debug + Send + Sync + 'static {
     /// What holds for every operation of this backend.
     fn properties(&self) -> Properties;
@@ -67,8 +107,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
 pub struct Properties {
     /// How long a waiter's ticket lasts without a sign of life.
     pub patience: Duration,
-    /// Whether every operation is done in the first poll of its future, without I/O. Then a hold
-    /// that is dropped is given back there and then.
+    /// Whether every operation is done, without I/O, by the time its call returns. Then a hold that
+    /// is dropped is given back there and then.
     pub at_once: bool,
 }
 

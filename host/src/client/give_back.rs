@@ -1,5 +1,6 @@
 //! Giving back what was dropped.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -65,8 +66,8 @@ impl GiveBack {
 
     /// Leaves in one poll; says whether that was enough.
     fn leave_now(&self, key: &Key, holder: HolderId) -> bool {
-        let mut left = self.backend.leave(key, holder);
-        let polled = left.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let left = pin!(self.backend.leave(key, holder));
+        let polled = left.poll(&mut Context::from_waker(Waker::noop()));
         matches!(polled, Poll::Ready(Ok(())))
     }
 }

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Grants, lines and guards in the memory of one process.
 ///
-/// Every operation is done when its future is first polled, without a system call. Names that
+/// Every operation is done when its call returns, without a system call. Names that
 /// nobody used for the retention time are forgotten, a few with each operation, whatever name it is
 /// about.
 #[derive(Debug, Clone)]
@@ -87,6 +87,19 @@ impl MemoryBackend {
         Some(answer)
     }
 
+    fn refresh_one(&self, refresh: &Refresh) -> Refreshed {
+        let answer = self.change_known(&refresh.key, |state, at| match refresh.extend {
+            Extend::Hold(ttl) => state.refresh(refresh.holder, ttl, at.now, at.rules),
+            Extend::Ticket { patience } => {
+                state.sign_of_life(refresh.holder, patience, at.now, at.rules)
+            }
+        });
+        answer.unwrap_or(match refresh.extend {
+            Extend::Hold(_) => Refreshed::Lost(Loss::Expired),
+            Extend::Ticket { .. } => Refreshed::NotInLine,
+        })
+    }
+
     fn admit_now(&self, target: &Target, fence: Fence) -> Verdict {
         let inner = &*self.0;
         let now = inner.config.clock.timestamp();
@@ -140,66 +153,41 @@ impl Backend for MemoryBackend {
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {
-        Box::pin(
-            async move { Ok(self.change(&ask.key, |state, at| state.ask(ask, at.now, at.rules))) },
-        )
+        Reply::answered(self.change(&ask.key, |state, at| state.ask(ask, at.now, at.rules)))
     }
 
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
-        let one = |refresh: &Refresh| {
-            let answer = self.change_known(&refresh.key, |state, at| match refresh.extend {
-                Extend::Hold(ttl) => state.refresh(refresh.holder, ttl, at.now, at.rules),
-                Extend::Ticket { patience } => {
-                    state.sign_of_life(refresh.holder, patience, at.now, at.rules)
-                }
-            });
-            answer.unwrap_or(match refresh.extend {
-                Extend::Hold(_) => Refreshed::Lost(Loss::Expired),
-                Extend::Ticket { .. } => Refreshed::NotInLine,
-            })
-        };
-        Box::pin(async move { Ok(batch.iter().map(one).collect()) })
+        Reply::answered(batch.iter().map(|refresh| self.refresh_one(refresh)).collect())
     }
 
     fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
-        Box::pin(async move {
-            let released =
-                self.change_known(key, |state, at| state.release(holder, at.now, at.rules));
-            Ok(released.unwrap_or_default())
-        })
+        let released = self.change_known(key, |state, at| state.release(holder, at.now, at.rules));
+        Reply::answered(released.unwrap_or_default())
     }
 
     fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()> {
-        Box::pin(async move {
-            self.change_known(key, |state, at| state.leave(holder, at.now, at.rules));
-            Ok(())
-        })
+        self.change_known(key, |state, at| state.leave(holder, at.now, at.rules));
+        Reply::answered(())
     }
 
     fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
-        Box::pin(async move {
-            let revoked = self.change_known(key, |state, at| state.revoke(slot, at.now, at.rules));
-            Ok(revoked.unwrap_or_default())
-        })
+        let revoked = self.change_known(key, |state, at| state.revoke(slot, at.now, at.rules));
+        Reply::answered(revoked.unwrap_or_default())
     }
 
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
-        Box::pin(async move {
-            let now = self.0.config.clock.timestamp();
-            let (mut shard, key) = self.0.shard(key);
-            Ok(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
-        })
+        let now = self.0.config.clock.timestamp();
+        let (mut shard, key) = self.0.shard(key);
+        Reply::answered(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
     }
 
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
-        Box::pin(async move { Ok(self.admit_now(target, fence)) })
+        Reply::answered(self.admit_now(target, fence))
     }
 
     fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
-        Box::pin(async move {
-            let (mut shard, target) = self.0.shard(target);
-            Ok(shard.guards.get_mut(target).map(|guard| guard.current()))
-        })
+        let (mut shard, target) = self.0.shard(target);
+        Reply::answered(shard.guards.get_mut(target).map(|guard| guard.current()))
     }
 
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {

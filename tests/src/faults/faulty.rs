@@ -134,7 +134,7 @@ impl Faulty {
         T: Send + 'a,
         F: Future<Output = Result<T, BackendError>> + Send + 'a,
     {
-        Box::pin(async move {
+        Reply::new(async move {
             let (inner, fault) = (self.inner(), self.fault());
             match fault {
                 Fault::None => operation(inner).await,
@@ -204,7 +204,7 @@ impl Backend for Faulty {
     }
 
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
-        Box::pin(async move { self.inner().inspect(key).await })
+        Reply::new(async move { self.inner().inspect(key).await })
     }
 
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {

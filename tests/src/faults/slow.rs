@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Fence, HolderId, Key, Properties, Refresh, Refreshed, Reply, Target, Verdict, Watch,
+    Backend, BackendError, Fence, HolderId, Key, Properties, Refresh, Refreshed, Reply, Target,
+    Verdict, Watch,
 };
 
 /// A backend whose every operation takes some polls before it is applied, and some more before its
@@ -28,10 +29,14 @@ impl Slow {
         self.round_trips.load(Ordering::Relaxed)
     }
 
-    fn slowly<'a, T: Send + 'a>(&'a self, operation: Reply<'a, T>) -> Reply<'a, T> {
-        Box::pin(async move {
+    fn slowly<'a, T, F>(&'a self, operation: impl FnOnce() -> F + Send + 'a) -> Reply<'a, T>
+    where
+        T: Send + 'a,
+        F: Future<Output = Result<T, BackendError>> + Send + 'a,
+    {
+        Reply::new(async move {
             self.travel().await;
-            let reply = operation.await;
+            let reply = operation().await;
             self.travel().await;
             reply
         })
@@ -51,24 +56,24 @@ impl Backend for Slow {
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        self.slowly(self.inner.ask(ask))
+        self.slowly(async move || self.inner.ask(ask).await)
     }
 
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
-        self.slowly(self.inner.refresh(batch))
+        self.slowly(async move || self.inner.refresh(batch).await)
     }
 
     fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
-        self.slowly(self.inner.release(key, holder))
+        self.slowly(async move || self.inner.release(key, holder).await)
     }
 
     fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()> {
-        self.slowly(self.inner.leave(key, holder))
+        self.slowly(async move || self.inner.leave(key, holder).await)
     }
 
     fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
-        self.slowly(self.inner.revoke(key, slot))
+        self.slowly(async move || self.inner.revoke(key, slot).await)
     }
 
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
@@ -76,11 +81,11 @@ impl Backend for Slow {
     }
 
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
-        self.slowly(self.inner.admit(target, fence))
+        self.slowly(async move || self.inner.admit(target, fence).await)
     }
 
     fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
-        self.slowly(self.inner.current(target))
+        self.slowly(async move || self.inner.current(target).await)
     }
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
