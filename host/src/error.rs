@@ -98,6 +98,8 @@ pub enum Operation {
     Refresh,
     /// Giving a hold back.
     Release,
+    /// Taking up a hold that was detached.
+    Attach,
     /// Ending somebody's hold.
     Revoke,
     /// Looking at who holds and who waits.
@@ -131,6 +133,12 @@ impl Error {
         let mut mapped = Error::new(ErrorKind::Unavailable(error.applied), operation, key);
         mapped.0.source = Some(error.source);
         mapped
+    }
+
+    /// What is asked of a handle that was closed.
+    pub(crate) fn closed(operation: Operation, key: &Key) -> Self {
+        let source = "this handle was closed".into();
+        Error::backend(BackendError { applied: Applied::No, source }, operation, Some(key))
     }
 
     /// What kind of failure it was.
@@ -218,6 +226,7 @@ impl fmt::Display for Operation {
             Operation::Acquire => "acquire",
             Operation::Refresh => "refresh",
             Operation::Release => "release",
+            Operation::Attach => "attach",
             Operation::Revoke => "revoke",
             Operation::Inspect => "inspect",
             Operation::Guard => "guard",

@@ -34,6 +34,8 @@ pub enum Argument {
     Plugin,
     /// A pattern of names.
     Pattern,
+    /// The text of a detached hold.
+    HandOver,
 }
 
 impl Invalid {
@@ -68,6 +70,7 @@ impl fmt::Display for Argument {
             Argument::Note => "note",
             Argument::Plugin => "plugin",
             Argument::Pattern => "pattern",
+            Argument::HandOver => "hand-over",
         })
     }
 }

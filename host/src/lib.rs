@@ -46,8 +46,8 @@ mod wake;
 
 pub use backend::{Backend, Extend, Properties, Refresh, Refreshed, Reply};
 pub use client::{
-    Guard, Hold, Lease, Leases, LeasesBuilder, Permit, Request, Wait, configure, guard, lease,
-    semaphore,
+    Guard, Hold, Lease, Leases, LeasesBuilder, NotGivenBack, Permit, Request, Wait, configure,
+    guard, lease, semaphore,
 };
 pub use clock::{Clock, ManualClock, Moment, Timestamp};
 pub use error::{Applied, BackendError, Error, ErrorKind, Loss, Operation, Quota};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::invalid::{Argument, Invalid};
 use crate::name::check_text;
+use crate::scope::PLUGIN_BYTES_MAX;
 
 /// The most places of a semaphore.
 pub const LIMIT_MAX: u32 = 1000;
@@ -169,6 +170,12 @@ impl Owner {
     pub fn new(owner: impl AsRef<str>) -> Result<Self, Invalid> {
         let owner = owner.as_ref();
         check_text(Argument::Owner, owner, 1, OWNER_BYTES_MAX)?;
+        Ok(Owner(owner.into()))
+    }
+
+    /// An owner as it was: a plugin's own has the plugin's identity before it.
+    pub(crate) fn restored(owner: &str) -> Result<Self, Invalid> {
+        check_text(Argument::Owner, owner, 1, OWNER_BYTES_MAX + 1 + PLUGIN_BYTES_MAX)?;
         Ok(Owner(owner.into()))
     }
 

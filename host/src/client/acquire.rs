@@ -19,7 +19,11 @@ use crate::wake::Watch;
 pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Result<Held, Error> {
     shared.give_back.start();
     let (granted, deadline) = granted(shared, &ask, wait).await?;
-    Ok(Held::new(shared, ask, &granted, deadline))
+    let held = Held::new(shared, ask, &granted, deadline);
+    if shared.live.is_closed() {
+        return Err(Error::closed(Operation::Acquire, held.key()));
+    }
+    Ok(held)
 }
 
 /// Asks until it is granted. What is granted has to be made a hold before anything is awaited.
@@ -30,7 +34,7 @@ async fn granted(
 ) -> Result<(Granted, Deadline), Error> {
     let mut sent = shared.clock.now();
     let until = wait.until(sent);
-    let mut attempt = Attempt { shared, ask, until, may_hold: false };
+    let mut attempt = Attempt { shared, ask, until, may_hold: false, is_listed: false };
     let mut watch = None;
     loop {
         match attempt.ask().await? {
@@ -42,7 +46,11 @@ async fn granted(
             Answer::LineFull => return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line))),
             Answer::Waiting { retry_in, .. } => match &watch {
                 // A wake before now found nobody listening: ask once more before sleeping.
-                None => watch = Some(shared.backend.watch(&ask.key, ask.holder)),
+                None => {
+                    shared.live.add(ask.holder, &ask.key, None);
+                    attempt.is_listed = true;
+                    watch = Some(shared.backend.watch(&ask.key, ask.holder));
+                }
                 Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
             },
         }
@@ -59,14 +67,19 @@ struct Attempt<'a> {
     until: Option<Moment>,
     /// Whether the backend may hold a ticket or a grant of this ask.
     may_hold: bool,
+    /// Whether it is listed among what a close has to end.
+    is_listed: bool,
 }
 
 impl Attempt<'_> {
     /// Asks once. The wait bounds the backend's time too; an ask at its very end has the backend's
     /// own time.
     async fn ask(&mut self) -> Result<Answer, Error> {
+        let Shared { backend, clock, properties, live, .. } = &**self.shared;
+        if live.is_closed() {
+            return Err(Error::closed(Operation::Acquire, &self.ask.key));
+        }
         self.may_hold = true;
-        let Shared { backend, clock, properties, .. } = &**self.shared;
         let asked = backend.ask(self.ask);
         let bound = self.until.filter(|until| !properties.at_once && clock.now() < *until);
         let answer = match bound {
@@ -74,6 +87,7 @@ impl Attempt<'_> {
                 biased;
                 answer = asked => answer,
                 () = clock.sleep_until(until) => return Err(self.error(ErrorKind::NotAcquired)),
+                () = live.closed() => return Err(Error::closed(Operation::Acquire, &self.ask.key)),
             },
             None => asked.await,
         };
@@ -111,6 +125,7 @@ impl Attempt<'_> {
             let sleep_until = self.until.map_or(look_at, |until| until.min(look_at));
             tokio::select! {
                 biased;
+                () = self.shared.live.closed() => return Ok(()),
                 () = watch.woken() => return Ok(()),
                 () = clock.sleep_until(sleep_until) => {}
             }
@@ -139,6 +154,7 @@ impl Attempt<'_> {
         let end = self.until.map_or(retry_at, |until| until.min(retry_at));
         tokio::select! {
             biased;
+            () = self.shared.live.closed() => None,
             () = watch.woken() => None,
             answer = answer => match answer {
                 Ok(Refreshed::InLine { retry_in }) => Some(sent.after(retry_in)),
@@ -185,6 +201,8 @@ impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if self.may_hold {
             self.shared.give_back.give_back(&self.ask.key, self.ask.holder);
+        } else if self.is_listed {
+            self.shared.live.remove(self.ask.holder);
         }
     }
 }

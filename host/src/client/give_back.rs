@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc};
 
+use super::live::Live;
 use crate::backend::{Backend, Properties};
 use crate::holder::HolderId;
 use crate::name::Key;
@@ -24,6 +25,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 pub(crate) struct GiveBack {
     backend: Arc<dyn Backend>,
     properties: Properties,
+    live: Arc<Live>,
     queue: Mutex<Option<mpsc::Sender<Dropped>>>,
 }
 
@@ -34,8 +36,8 @@ struct Dropped {
 }
 
 impl GiveBack {
-    pub(crate) fn new(backend: Arc<dyn Backend>, properties: Properties) -> Self {
-        GiveBack { backend, properties, queue: Mutex::default() }
+    pub(crate) fn new(backend: Arc<dyn Backend>, properties: Properties, live: Arc<Live>) -> Self {
+        GiveBack { backend, properties, live, queue: Mutex::default() }
     }
 
     /// Makes sure that what is dropped from now on finds a task to give it back. Called where a
@@ -47,7 +49,8 @@ impl GiveBack {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.as_ref().is_none_or(mpsc::Sender::is_closed) {
             let (sender, receiver) = mpsc::channel(QUEUED_MAX);
-            tokio::spawn(give_back_all(Arc::clone(&self.backend), receiver));
+            let (backend, live) = (Arc::clone(&self.backend), Arc::clone(&self.live));
+            tokio::spawn(give_back_all(backend, live, receiver));
             *queue = Some(sender);
         }
     }
@@ -55,12 +58,15 @@ impl GiveBack {
     /// Gives back whatever this holder has of the key: a grant or a ticket.
     pub(crate) fn give_back(&self, key: &Key, holder: HolderId) {
         if self.properties.at_once && self.leave_now(key, holder) {
+            self.live.remove(holder);
             return;
         }
+        self.live.add(holder, key, None);
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let dropped = Dropped { key: key.clone(), holder };
         if queue.is_none_or(|queue| queue.try_send(dropped).is_err()) {
             tracing::warn!(%key, "dropped, and left to its ttl: the queue is full or has ended");
+            self.live.leave_to_ttl(holder);
         }
     }
 
@@ -73,27 +79,40 @@ impl GiveBack {
 }
 
 /// Gives back what comes, some at a time, until nothing can come any more.
-async fn give_back_all(backend: Arc<dyn Backend>, mut queue: mpsc::Receiver<Dropped>) {
+async fn give_back_all(
+    backend: Arc<dyn Backend>,
+    live: Arc<Live>,
+    mut queue: mpsc::Receiver<Dropped>,
+) {
     let places = Arc::new(Semaphore::new(AT_ONCE_MAX));
     while let Some(dropped) = queue.recv().await {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let backend = Arc::clone(&backend);
+        let (backend, live) = (Arc::clone(&backend), Arc::clone(&live));
         tokio::spawn(async move {
-            leave_with_patience(&*backend, &dropped).await;
+            match leave_with_patience(&*backend, &dropped).await {
+                Given::Back => live.remove(dropped.holder),
+                Given::Up => live.leave_to_ttl(dropped.holder),
+            }
             drop(place);
         });
     }
 }
 
-async fn leave_with_patience(backend: &dyn Backend, dropped: &Dropped) {
+enum Given {
+    Back,
+    Up,
+}
+
+async fn leave_with_patience(backend: &dyn Backend, dropped: &Dropped) -> Given {
     let mut pause = PAUSE_FIRST;
     for _ in 0..TRIES_MAX {
         match backend.leave(&dropped.key, dropped.holder).await {
-            Ok(()) => return,
+            Ok(()) => return Given::Back,
             Err(error) => tracing::debug!(key = %dropped.key, ?error, "not given back yet"),
         }
         tokio::time::sleep(pause).await;
         pause *= 2;
     }
     tracing::warn!(key = %dropped.key, "not given back, and left to its ttl");
+    Given::Up
 }

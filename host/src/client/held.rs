@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::hand_over::HandOver;
 use super::leases::Shared;
 use super::vitals::{Deadline, Vitals};
 use crate::backend::{Extend, Refresh};
 use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
 use crate::fence::Fence;
-use crate::holder::HolderId;
 use crate::name::Key;
 use crate::spec::{Ask, Granted};
 use crate::terms::{Owner, Ttl};
@@ -17,12 +17,7 @@ use crate::terms::{Owner, Ttl};
 #[derive(Debug)]
 pub struct Held {
     shared: Arc<Shared>,
-    key: Key,
-    holder: HolderId,
-    owner: Option<Owner>,
-    slot: u32,
-    fence: Fence,
-    ttl: Ttl,
+    of: HandOver,
     vitals: Arc<Vitals>,
     kept: bool,
 }
@@ -35,41 +30,61 @@ impl Held {
         granted: &Granted,
         deadline: Deadline,
     ) -> Self {
-        Held {
-            shared: Arc::clone(shared),
-            key: ask.key,
-            holder: ask.holder,
-            owner: ask.owner,
-            slot: granted.slot,
-            fence: granted.fence,
-            ttl: ask.ttl,
-            vitals: Vitals::new(shared.clock.clone(), deadline),
-            kept: false,
+        let Ask { key, holder, owner, ttl, .. } = ask;
+        let Granted { slot, fence, .. } = *granted;
+        let vitals = Vitals::new(shared.clock.clone(), deadline);
+        Held::attached(shared, HandOver { key, holder, owner, slot, fence, ttl }, vitals)
+    }
+
+    /// A hold that the backend has confirmed.
+    pub(super) fn attached(shared: &Arc<Shared>, of: HandOver, vitals: Arc<Vitals>) -> Self {
+        shared.live.add(of.holder, &of.key, Some(Arc::clone(&vitals)));
+        Held { shared: Arc::clone(shared), of, vitals, kept: false }
+    }
+
+    /// Ends this handle and keeps the hold; answers what carries it on.
+    pub(super) async fn detach(mut self) -> Result<String, Error> {
+        self.stop_keeping().await;
+        if let Some(loss) = self.loss() {
+            return Err(self.error(ErrorKind::Lost(loss), Operation::Release));
+        }
+        self.vitals.end(Loss::Released);
+        self.shared.live.remove(self.of.holder);
+        Ok(self.of.to_text())
+    }
+
+    async fn stop_keeping(&mut self) {
+        if self.kept {
+            self.shared.keeper.stop(self.of.holder).await;
+            self.kept = false;
         }
     }
 
     /// Has the keeper refresh it for as long as its handle lives.
     pub(super) fn keep_alive(mut self) -> Self {
-        self.kept = true;
-        let vitals = Arc::clone(&self.vitals);
-        self.shared.keeper.keep(&self.shared, self.key.clone(), self.holder, self.ttl, vitals);
+        if !self.kept {
+            self.kept = true;
+            let HandOver { key, holder, ttl, .. } = &self.of;
+            let vitals = Arc::clone(&self.vitals);
+            self.shared.keeper.keep(&self.shared, key.clone(), *holder, *ttl, vitals);
+        }
         self
     }
 
     pub(crate) fn key(&self) -> &Key {
-        &self.key
+        &self.of.key
     }
 
     pub(crate) fn owner(&self) -> Option<&str> {
-        self.owner.as_ref().map(Owner::as_str)
+        self.of.owner.as_ref().map(Owner::as_str)
     }
 
     pub(crate) fn slot(&self) -> u32 {
-        self.slot
+        self.of.slot
     }
 
     pub(crate) fn fence(&self) -> Fence {
-        self.fence
+        self.of.fence
     }
 
     pub(crate) fn remaining(&self) -> Duration {
@@ -89,12 +104,12 @@ impl Held {
     /// Extends the hold by `ttl` from now, or by its own. What was lost stays lost.
     pub(crate) async fn refresh(&mut self, ttl: Option<Duration>) -> Result<Duration, Error> {
         let ttl = match ttl {
-            None => self.ttl,
+            None => self.of.ttl,
             Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
         let extend = Extend::Hold(ttl);
-        let batch = [Refresh { key: self.key.clone(), holder: self.holder, extend }];
+        let batch = [Refresh { key: self.of.key.clone(), holder: self.of.holder, extend }];
         let refreshing = self.vitals.begin_refresh(ttl).map_err(|loss| self.lost_error(loss))?;
         let answer = self.shared.backend.refresh(&batch).await;
         match answer.map(|answers| answers.into_iter().next()) {
@@ -114,16 +129,14 @@ impl Held {
     /// Gives the hold back; says whether it was still this one's. May be tried again after an
     /// error. From its begin on nothing refreshes the hold any more.
     pub(crate) async fn release(&mut self) -> Result<bool, Error> {
-        if self.kept {
-            self.shared.keeper.stop(self.holder).await;
-            self.kept = false;
-        }
+        self.stop_keeping().await;
         if self.vitals.gone().is_some() {
             return Ok(false);
         }
-        let released = self.shared.backend.release(&self.key, self.holder).await;
+        let released = self.shared.backend.release(&self.of.key, self.of.holder).await;
         let held = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
         self.vitals.end(if held { Loss::Released } else { Loss::Expired });
+        self.shared.live.remove(self.of.holder);
         Ok(held)
     }
 
@@ -132,11 +145,11 @@ impl Held {
     }
 
     fn unconfirmed(&self, error: BackendError, operation: Operation) -> Error {
-        Error::backend(error, operation, Some(&self.key))
+        Error::backend(error, operation, Some(&self.of.key))
     }
 
     fn error(&self, kind: ErrorKind, operation: Operation) -> Error {
-        Error::new(kind, operation, Some(&self.key))
+        Error::new(kind, operation, Some(&self.of.key))
     }
 }
 
@@ -144,11 +157,13 @@ impl Drop for Held {
     fn drop(&mut self) {
         let gone = self.vitals.gone().is_some();
         self.vitals.end(Loss::Released);
-        if self.kept && self.shared.keeper.stops_later(self.holder) {
+        if self.kept && self.shared.keeper.stops_later(self.of.holder) {
             return; // A refresh of it is under way: the keeper gives it back after that.
         }
-        if !gone {
-            self.shared.give_back.give_back(&self.key, self.holder);
+        if gone {
+            self.shared.live.remove(self.of.holder);
+        } else {
+            self.shared.give_back.give_back(&self.of.key, self.of.holder);
         }
     }
 }

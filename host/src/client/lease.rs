@@ -8,6 +8,7 @@ use crate::error::{Error, Loss};
 use crate::fence::Fence;
 #[cfg(feature = "component")]
 use crate::name::Key;
+use crate::name::Kind;
 
 /// A held lease; dropping it gives the lease back.
 ///
@@ -19,6 +20,8 @@ use crate::name::Key;
 pub struct Lease(Held);
 
 impl FromHeld for Lease {
+    const KIND: Kind = Kind::Lease;
+
     fn from_held(held: Held) -> Self {
         Lease(held)
     }
@@ -122,5 +125,24 @@ impl Lease {
     /// As after an error.
     pub async fn release(&mut self) -> Result<bool, Error> {
         self.0.release().await
+    }
+
+    /// Has the hold refreshed in the background from now on, as
+    /// [`Request::keep_alive`](crate::Request::keep_alive) does. For one that was attached.
+    pub fn keep_alive(self) -> Self {
+        Lease(self.0.keep_alive())
+    }
+
+    /// Ends this handle without giving the lease back; answers a text with which
+    /// [`Leases::attach`](crate::Leases::attach) carries the hold on, within its ttl, in this
+    /// process or another one on the same backend.
+    ///
+    /// # Errors
+    /// [`Lost`](crate::ErrorKind::Lost) when the hold is gone.
+    ///
+    /// # Cancellation
+    /// The lease is given back.
+    pub async fn detach(self) -> Result<String, Error> {
+        self.0.detach().await
     }
 }

@@ -6,6 +6,7 @@ use super::give_back::GiveBack;
 use super::guard::Guard;
 use super::keeper::Keeper;
 use super::lease::Lease;
+use super::live::Live;
 use super::permit::Permit;
 use super::request::Request;
 use crate::backend::{Backend, Properties};
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) ttl_bounds: TtlBounds,
     pub(crate) give_back: GiveBack,
     pub(crate) keeper: Keeper,
+    pub(crate) live: Arc<Live>,
 }
 
 impl Leases {
@@ -102,6 +104,10 @@ impl Leases {
     pub fn guard(&self, target: impl AsRef<str>) -> Result<Guard, Error> {
         let name = Name::new(target).map_err(|bad| Error::invalid(bad, Operation::Guard))?;
         Ok(self.guard_of(name))
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     pub(crate) fn lease_of(&self, name: Name) -> Request<Lease> {
@@ -154,9 +160,10 @@ impl LeasesBuilder {
     pub fn build(self) -> Leases {
         let LeasesBuilder { backend, clock, ttl_bounds } = self;
         let properties = backend.properties();
-        let give_back = GiveBack::new(Arc::clone(&backend), properties);
+        let live = Arc::new(Live::default());
+        let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
         let keeper = Keeper::default();
-        let shared = Shared { backend, properties, clock, ttl_bounds, give_back, keeper };
+        let shared = Shared { backend, properties, clock, ttl_bounds, give_back, keeper, live };
         Leases { shared: Arc::new(shared) }
     }
 }

@@ -1,17 +1,21 @@
 //! What a program calls: [`Leases`], its requests, and what they end in.
 
 mod acquire;
+mod close;
 mod default;
 mod give_back;
 mod guard;
+mod hand_over;
 mod held;
 mod keeper;
 mod lease;
 mod leases;
+mod live;
 mod permit;
 mod request;
 mod vitals;
 
+pub use close::NotGivenBack;
 pub use default::{configure, guard, lease, semaphore};
 pub use guard::Guard;
 pub use lease::Lease;

@@ -8,6 +8,7 @@ use crate::error::{Error, Loss};
 use crate::fence::SlotFence;
 #[cfg(feature = "component")]
 use crate::name::Key;
+use crate::name::Kind;
 
 /// One of a semaphore's places, held; dropping it gives the place back.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ use crate::name::Key;
 pub struct Permit(Held);
 
 impl FromHeld for Permit {
+    const KIND: Kind = Kind::Semaphore;
+
     fn from_held(held: Held) -> Self {
         Permit(held)
     }
@@ -104,5 +107,24 @@ impl Permit {
     /// As for a [`Lease`](crate::Lease::release).
     pub async fn release(&mut self) -> Result<bool, Error> {
         self.0.release().await
+    }
+
+    /// Has the hold refreshed in the background from now on, as
+    /// [`Request::keep_alive`](crate::Request::keep_alive) does. For one that was attached.
+    pub fn keep_alive(self) -> Self {
+        Permit(self.0.keep_alive())
+    }
+
+    /// Ends this handle without giving the place back; answers a text with which
+    /// [`Leases::attach`](crate::Leases::attach) carries the hold on, within its ttl, in this
+    /// process or another one on the same backend.
+    ///
+    /// # Errors
+    /// [`Lost`](crate::ErrorKind::Lost) when the hold is gone.
+    ///
+    /// # Cancellation
+    /// The place is given back.
+    pub async fn detach(self) -> Result<String, Error> {
+        self.0.detach().await
     }
 }

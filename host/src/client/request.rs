@@ -84,8 +84,11 @@ impl Hold for Permit {}
 
 pub(super) mod sealed {
     use crate::client::held::Held;
+    use crate::name::Kind;
 
     pub trait FromHeld {
+        const KIND: Kind;
+
         fn from_held(held: Held) -> Self;
 
         fn held_mut(&mut self) -> &mut Held;

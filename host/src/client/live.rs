@@ -1,0 +1,89 @@
+//! What the backend may have of one handle: its holds, and its asks that wait.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::vitals::Vitals;
+use crate::holder::{HolderId, HolderMap};
+use crate::name::Key;
+
+/// Holds and waiting asks, until they are known to be given back; and whether there may be more.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    entries: Mutex<HolderMap<Entry>>,
+    closed: AtomicBool,
+    /// Told when it is closed.
+    closing: Notify,
+    /// Told when the last entry goes.
+    emptied: Notify,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) key: Key,
+    /// A hold's; none for an ask.
+    pub(super) vitals: Option<Arc<Vitals>>,
+}
+
+impl Live {
+    pub(super) fn add(&self, holder: HolderId, key: &Key, vitals: Option<Arc<Vitals>>) {
+        self.entries().insert(holder, Entry { key: key.clone(), vitals });
+    }
+
+    /// It is given back, or was never granted.
+    pub(super) fn remove(&self, holder: HolderId) {
+        let mut entries = self.entries();
+        if entries.remove(&holder).is_some() && entries.is_empty() && self.is_closed() {
+            self.emptied.notify_waiters();
+        }
+    }
+
+    /// It could not be given back and is left to its ttl. Who closes is told.
+    pub(super) fn leave_to_ttl(&self, holder: HolderId) {
+        if !self.is_closed() {
+            self.remove(holder);
+        }
+    }
+
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.closing.notify_waiters();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Returns when it is closed.
+    pub(super) async fn closed(&self) {
+        let closing = self.closing.notified();
+        tokio::pin!(closing);
+        closing.as_mut().enable();
+        if !self.is_closed() {
+            closing.await;
+        }
+    }
+
+    /// Returns when nothing is left.
+    pub(super) async fn emptied(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            tokio::pin!(emptied);
+            emptied.as_mut().enable();
+            if self.entries().is_empty() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    pub(super) fn all(&self) -> Vec<(HolderId, Entry)> {
+        self.entries().iter().map(|(holder, entry)| (*holder, entry.clone())).collect()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, HolderMap<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
