@@ -50,9 +50,16 @@ enum Pattern {
 #[derive(Debug, Clone)]
 pub struct Scope {
     leases: Leases,
-    plugin: PluginId,
-    allowed: Vec<NamePattern>,
+    rights: Arc<Rights>,
     wait_max: Duration,
+}
+
+/// Who a plugin is and which names it may use. What it asks for carries them along, so that an ask
+/// can't be turned to another name.
+#[derive(Debug, Clone)]
+pub(crate) struct Rights {
+    pub(crate) plugin: PluginId,
+    allowed: Vec<NamePattern>,
 }
 
 /// What a wait without a bound of the plugin's own is bounded by.
@@ -119,12 +126,13 @@ impl NamePattern {
 impl Scope {
     /// A plugin's handle that allows nothing.
     pub fn new(leases: Leases, plugin: PluginId) -> Self {
-        Scope { leases, plugin, allowed: Vec::new(), wait_max: WAIT_MAX_DEFAULT }
+        let rights = Arc::new(Rights { plugin, allowed: Vec::new() });
+        Scope { leases, rights, wait_max: WAIT_MAX_DEFAULT }
     }
 
     /// Allows these names too, for leases, semaphores and guards.
     pub fn allow(mut self, pattern: NamePattern) -> Self {
-        self.allowed.push(pattern);
+        Arc::make_mut(&mut self.rights).allowed.push(pattern);
         self
     }
 
@@ -136,7 +144,7 @@ impl Scope {
 
     /// Whose handle this is.
     pub fn plugin(&self) -> &PluginId {
-        &self.plugin
+        &self.rights.plugin
     }
 
     /// Asks for the lease of a name, in the plugin's name.
@@ -146,7 +154,7 @@ impl Scope {
     /// [`Leases::lease`].
     pub fn lease(&self, name: impl AsRef<str>) -> Result<Request<Lease>, Error> {
         let name = self.allowed(name, Operation::Lease)?;
-        Ok(self.leases.lease_of(name).of_plugin(&self.plugin))
+        Ok(self.leases.lease_of(name).of_plugin(&self.rights))
     }
 
     /// Asks for one of `limit` places of a name, in the plugin's name.
@@ -156,7 +164,7 @@ impl Scope {
     /// [`Leases::semaphore`].
     pub fn semaphore(&self, name: impl AsRef<str>, limit: u32) -> Result<Request<Permit>, Error> {
         let name = self.allowed(name, Operation::Semaphore)?;
-        Ok(self.leases.semaphore_of(name, limit)?.of_plugin(&self.plugin))
+        Ok(self.leases.semaphore_of(name, limit)?.of_plugin(&self.rights))
     }
 
     /// The guard of a target.
@@ -176,8 +184,16 @@ impl Scope {
     /// name's own.
     fn allowed(&self, name: impl AsRef<str>, operation: Operation) -> Result<Name, Error> {
         let name = Name::new(name).map_err(|bad| Error::invalid(bad, operation))?;
-        if self.allowed.iter().any(|pattern| pattern.matches(&name)) {
-            return Ok(name);
+        self.rights.check(&name, operation)?;
+        Ok(name)
+    }
+}
+
+impl Rights {
+    /// Default deny.
+    pub(crate) fn check(&self, name: &Name, operation: Operation) -> Result<(), Error> {
+        if self.allowed.iter().any(|pattern| pattern.matches(name)) {
+            return Ok(());
         }
         Err(Error::new(ErrorKind::Denied, operation, None))
     }
@@ -199,6 +215,16 @@ mod tests {
         for bad in ["", "a*b", "**", "*a", "\n*", &"x".repeat(513)] {
             assert!(NamePattern::new(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_semaphores_key_is_a_name_to_be_allowed_too() {
+        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap())
+            .allow(NamePattern::new("uploads").unwrap())
+            .allow(NamePattern::new("uploads:a*").unwrap());
+        let uploads = scope.semaphore("uploads", 3).unwrap();
+        assert!(uploads.key("a1").is_ok());
+        assert_eq!(uploads.key("b1").unwrap_err().kind(), &ErrorKind::Denied);
     }
 
     #[test]

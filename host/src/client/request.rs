@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Operation};
 use crate::holder::HolderId;
 use crate::invalid::Invalid;
 use crate::name::{Key, Kind, Name};
-use crate::scope::PluginId;
+use crate::scope::Rights;
 use crate::spec::{Ask, Mode};
 use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
 
@@ -60,7 +60,7 @@ struct Terms {
     max_hold: Option<Duration>,
     owner: Option<Box<str>>,
     note: Option<Box<str>>,
-    plugin: Option<PluginId>,
+    rights: Option<Arc<Rights>>,
 }
 
 /// How long an ask may wait in line. It bounds all of the ask, the backend's time included.
@@ -112,8 +112,8 @@ impl From<Duration> for Wait {
 
 impl<H: Hold> Request<H> {
     pub(crate) fn new(shared: Arc<Shared>, key: Key, limit: Limit) -> Self {
-        let (max_hold, owner, note, plugin) = (None, None, None, None);
-        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, plugin };
+        let (max_hold, owner, note, rights) = (None, None, None, None);
+        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, rights };
         Request { shared, key, limit, terms, wait: Wait::default(), held_as: PhantomData }
     }
 
@@ -149,9 +149,10 @@ impl<H: Hold> Request<H> {
         self
     }
 
-    /// Makes this an ask of a plugin: its owner is then the plugin's own.
-    pub(crate) fn of_plugin(mut self, plugin: &PluginId) -> Self {
-        self.terms.plugin = Some(plugin.clone());
+    /// Makes this an ask of a plugin: its owner is then the plugin's own, and its names those that
+    /// the plugin may use.
+    pub(crate) fn of_plugin(mut self, rights: &Arc<Rights>) -> Self {
+        self.terms.rights = Some(Arc::clone(rights));
         self
     }
 
@@ -211,11 +212,11 @@ impl<H: Hold> Request<H> {
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
-        let Terms { ttl, max_hold, owner, note, plugin } = &self.terms;
+        let Terms { ttl, max_hold, owner, note, rights } = &self.terms;
         let bounds = self.shared.ttl_bounds;
         let owner = owner.as_ref().map(Owner::new).transpose()?;
-        let owner = match (owner, plugin) {
-            (Some(owner), Some(plugin)) => Some(owner.of_plugin(plugin.as_str())),
+        let owner = match (owner, rights) {
+            (Some(owner), Some(rights)) => Some(owner.of_plugin(rights.plugin.as_str())),
             (owner, _) => owner,
         };
         let patience = self.shared.properties.patience;
@@ -237,10 +238,15 @@ impl Request<Permit> {
     /// `<name>:<key>`.
     ///
     /// # Errors
-    /// [`Invalid`](ErrorKind::Invalid) when the name so made is out of bounds.
+    /// - [`Invalid`](ErrorKind::Invalid) when the name so made is out of bounds.
+    /// - [`Denied`](ErrorKind::Denied) in an ask of a [`Scope`](crate::Scope) that does not allow
+    ///   that name.
     pub fn key(&self, key: impl AsRef<str>) -> Result<Self, Error> {
         let name = Name::new(format!("{}:{}", self.key.name, key.as_ref()))
             .map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        if let Some(rights) = &self.terms.rights {
+            rights.check(&name, Operation::Semaphore)?;
+        }
         Ok(Request { key: Key { kind: Kind::Semaphore, name }, ..self.clone() })
     }
 }
