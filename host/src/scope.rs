@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use crate::client::{Guard, Lease, Leases, Permit, Request};
 use crate::error::{Error, ErrorKind, Operation};
+#[cfg(feature = "component")]
+use crate::fence::Fence;
 use crate::invalid::{Argument, Invalid};
+#[cfg(feature = "component")]
+use crate::name::Key;
 use crate::name::{NAME_BYTES_MAX, Name, check_text};
 
 /// The most bytes in a plugin's identity.
@@ -178,6 +182,13 @@ impl Scope {
     /// How long an ask that wants to wait for `wait` may wait.
     pub fn bounded_wait(&self, wait: Option<Duration>) -> Duration {
         wait.map_or(self.wait_max, |wait| wait.min(self.wait_max))
+    }
+
+    /// How many of these fences are of live holds of a key that was asked for within this scope.
+    #[cfg(feature = "component")]
+    pub(crate) async fn held_among(&self, key: &Key, fences: &[Fence]) -> Result<usize, Error> {
+        let holders = self.leases.inspect(key).await?.holders;
+        Ok(holders.iter().filter(|holder| fences.contains(&holder.fence)).count())
     }
 
     /// A name that this plugin may use. Whether it may comes before all other checks but the

@@ -172,6 +172,26 @@ async fn p8_the_same_owner_and_an_ended_hold_do_not_deadlock() {
     actor.take(ask.waiting()).await;
 }
 
+/// Case P8's limits: an operator ended the hold, which its guest does not know yet. It waits for
+/// nobody, or for somebody else.
+#[tokio::test]
+async fn p8_a_hold_that_others_ended_does_not_deadlock() {
+    let (world, _) = world();
+    let ask = lease("a").waiting();
+    let key = leases_tests::world::key(&ask);
+    let actor = world.actor().await;
+    let _revoked = actor.take(ask.clone()).await;
+    assert_eq!(world.leases().revoke(&key, None).await.unwrap(), 1);
+    let _revoked_too = actor.take(ask.clone()).await;
+    assert_eq!(world.leases().revoke(&key, None).await.unwrap(), 1);
+    let other = world.actor().await.take(ask.clone()).await;
+    let waiting = acquiring(&actor, ask);
+    settle().await;
+    assert!(!waiting.is_finished(), "another instance holds it");
+    other.release().await.unwrap();
+    waiting.held().await;
+}
+
 #[tokio::test]
 async fn owners_of_two_plugins_never_meet() {
     let (world, _) = world();
