@@ -95,6 +95,11 @@ impl Wait {
             Wait::AtMost(at_most) => Some(now.after(at_most)),
         }
     }
+
+    /// Whether it never waits: such an ask joins no line.
+    pub(super) fn is_one_attempt(self) -> bool {
+        matches!(self, Wait::Never | Wait::AtMost(Duration::ZERO))
+    }
 }
 
 impl Default for Wait {
@@ -228,7 +233,7 @@ impl<H: Hold> Request<H> {
             ttl: Ttl::new(*ttl, bounds)?,
             max_hold: max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?,
             note: note.as_ref().map(Note::new).transpose()?,
-            mode: if wait == Wait::Never { Mode::Once } else { Mode::Wait { patience } },
+            mode: if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } },
         })
     }
 }
