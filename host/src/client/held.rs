@@ -117,8 +117,12 @@ impl Held {
             Ok(Some(Refreshed::Held { ends_in, end })) => {
                 self.deadline = Deadline::new(sent, ttl, ends_in, end);
                 let remaining = self.remaining();
-                let loss = Loss::Unconfirmed;
-                if remaining.is_zero() { Err(self.lost_error(loss)) } else { Ok(remaining) }
+                if !remaining.is_zero() {
+                    return Ok(remaining);
+                }
+                // Confirmed too late to leave anything. What is told now is told from now on.
+                self.deadline.loss = loss_unless_confirmed(self.deadline.loss);
+                Err(self.lost_error(self.deadline.loss))
             }
             Ok(Some(Refreshed::Lost(loss))) => {
                 self.gone = Some(loss);
@@ -139,7 +143,7 @@ impl Held {
     fn begin_refresh(&mut self, sent: Moment, ttl: Ttl) -> Deadline {
         let before = self.deadline;
         let if_applied = Deadline::new(sent, ttl, ttl.as_duration(), End::Ttl);
-        let loss = if before.loss == Loss::MaxHold { before.loss } else { Loss::Unconfirmed };
+        let loss = loss_unless_confirmed(before.loss);
         self.deadline = Deadline { at: before.at.min(if_applied.at), loss };
         before
     }
@@ -167,6 +171,11 @@ impl Held {
     fn error(&self, kind: ErrorKind, operation: Operation) -> Error {
         Error::new(kind, operation, Some(&self.key))
     }
+}
+
+/// Why a hold is lost at its deadline when a refresh was sent and not confirmed in time.
+fn loss_unless_confirmed(loss: Loss) -> Loss {
+    if loss == Loss::MaxHold { loss } else { Loss::Unconfirmed }
 }
 
 impl Drop for Held {
