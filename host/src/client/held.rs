@@ -154,10 +154,24 @@ impl Held {
         if self.gone.is_some() {
             return Ok(false);
         }
+        let told = self.lost();
         let released = self.shared.backend.release(&self.key, self.holder).await;
         let held = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
-        self.gone = Some(if held { Loss::Released } else { Loss::Expired });
+        self.gone = Some(match told {
+            _ if held => Loss::Released,
+            Some(loss) => loss,
+            None => self.why_gone().await,
+        });
         Ok(held)
+    }
+
+    /// Why the backend has ended the hold: it says so to one that would refresh it.
+    async fn why_gone(&self) -> Loss {
+        let batch = [Refresh { key: self.key.clone(), holder: self.holder, ttl: self.ttl }];
+        match self.shared.backend.refresh(&batch).await.as_deref() {
+            Ok([Refreshed::Lost(loss)]) => *loss,
+            _ => Loss::Expired,
+        }
     }
 
     fn lost_error(&self, loss: Loss) -> Error {
