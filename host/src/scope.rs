@@ -55,15 +55,15 @@ enum Pattern {
 pub struct Scope {
     leases: Leases,
     rights: Arc<Rights>,
-    wait_max: Duration,
 }
 
-/// Who a plugin is and which names it may use. What it asks for carries them along, so that an ask
-/// can't be turned to another name.
+/// Who a plugin is, which names it may use and how long it may wait. What it asks for carries them
+/// along, so that an ask can't be turned to another name or made to wait for longer.
 #[derive(Debug, Clone)]
 pub(crate) struct Rights {
     pub(crate) plugin: PluginId,
     allowed: Vec<NamePattern>,
+    pub(crate) wait_max: Duration,
 }
 
 /// What a wait without a bound of the plugin's own is bounded by.
@@ -130,8 +130,8 @@ impl NamePattern {
 impl Scope {
     /// A plugin's handle that allows nothing.
     pub fn new(leases: Leases, plugin: PluginId) -> Self {
-        let rights = Arc::new(Rights { plugin, allowed: Vec::new() });
-        Scope { leases, rights, wait_max: WAIT_MAX_DEFAULT }
+        let rights = Arc::new(Rights { plugin, allowed: Vec::new(), wait_max: WAIT_MAX_DEFAULT });
+        Scope { leases, rights }
     }
 
     /// Allows these names too, for leases, semaphores and guards.
@@ -142,7 +142,7 @@ impl Scope {
 
     /// The longest that an ask of this plugin may wait; 60 s unless said.
     pub fn wait_max(mut self, wait_max: Duration) -> Self {
-        self.wait_max = wait_max;
+        Arc::make_mut(&mut self.rights).wait_max = wait_max;
         self
     }
 
@@ -181,7 +181,7 @@ impl Scope {
 
     /// How long an ask that wants to wait for `wait` may wait.
     pub fn bounded_wait(&self, wait: Option<Duration>) -> Duration {
-        wait.map_or(self.wait_max, |wait| wait.min(self.wait_max))
+        wait.map_or(self.rights.wait_max, |wait| wait.min(self.rights.wait_max))
     }
 
     /// How many of these fences are of live holds of a key that was asked for within this scope.

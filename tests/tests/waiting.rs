@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use leases::{Backend, ErrorKind, Leases, Loss, ManualClock, Wait};
+use leases::{Backend, ErrorKind, Leases, Loss, ManualClock, NamePattern, PluginId, Scope, Wait};
 use leases_tests::faults::Slow;
 use leases_tests::world::memory;
 
@@ -91,4 +91,37 @@ async fn a_wait_for_ever_and_a_day_is_a_wait() {
     time.advance(SECOND);
     assert!(tokio::time::timeout(10 * SECOND, waiter).await.unwrap().unwrap().is_ok());
     drop(held);
+}
+
+/// Case P2, for a door of a host's own: an ask of a scope waits no longer than the scope allows.
+#[tokio::test]
+async fn p2_an_ask_of_a_scope_has_the_scopes_bound() {
+    let (leases, _, time) = slow();
+    let _held = leases.lease("a").unwrap().ttl(60 * SECOND).acquire().await.unwrap();
+    let scope = Scope::new(leases, PluginId::new("plugin").unwrap())
+        .allow(NamePattern::new("a").unwrap())
+        .wait_max(5 * SECOND);
+    for wait in [Wait::Forever, Wait::AtMost(30 * SECOND), Wait::default()] {
+        let request = scope.lease("a").unwrap().wait(wait);
+        let waiter = tokio::spawn(async move { request.acquire().await });
+        leases_tests::world::settle().await;
+        time.advance(5 * SECOND);
+        let ended = tokio::time::timeout(10 * SECOND, waiter).await.expect("its wait has ended");
+        assert_eq!(ended.unwrap().unwrap_err().kind(), &ErrorKind::NotAcquired, "{wait:?}");
+    }
+}
+
+/// Case A7, with a backend whose answer does not come: the wait covers that too.
+#[tokio::test]
+async fn a7_a_backend_that_does_not_answer_ends_with_the_wait() {
+    let time = ManualClock::new();
+    let silent = Slow::new(Arc::new(memory(&time)), u32::MAX);
+    let leases = Leases::builder(Arc::new(silent)).clock(time.clock()).build();
+    let request = leases.lease("a").unwrap().wait(5 * SECOND);
+    let waiter = tokio::spawn(async move { request.acquire().await });
+    leases_tests::world::settle().await;
+    assert!(!waiter.is_finished());
+    time.advance(5 * SECOND);
+    let ended = tokio::time::timeout(10 * SECOND, waiter).await.expect("its wait has ended");
+    assert_eq!(ended.unwrap().unwrap_err().kind(), &ErrorKind::NotAcquired);
 }

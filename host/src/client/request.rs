@@ -96,6 +96,15 @@ impl Wait {
         }
     }
 
+    /// This wait, but no longer than a bound.
+    fn bounded_by(self, max: Duration) -> Self {
+        match self {
+            Wait::Never => Wait::Never,
+            Wait::AtMost(at_most) => Wait::AtMost(at_most.min(max)),
+            Wait::Forever => Wait::AtMost(max),
+        }
+    }
+
     /// Whether it never waits: such an ask joins no line.
     pub(super) fn is_one_attempt(self) -> bool {
         matches!(self, Wait::Never | Wait::AtMost(Duration::ZERO))
@@ -148,7 +157,8 @@ impl<H: Hold> Request<H> {
         self
     }
 
-    /// How long [`acquire`](Request::acquire) may take.
+    /// How long [`acquire`](Request::acquire) may take. In an ask of a [`Scope`](crate::Scope), no
+    /// longer than that allows.
     pub fn wait(mut self, wait: impl Into<Wait>) -> Self {
         self.wait = wait.into();
         self
@@ -182,7 +192,11 @@ impl<H: Hold> Request<H> {
     /// # Cancellation
     /// Dropping the future leaves the line, and gives back a grant that was on its way.
     pub async fn acquire(&self) -> Result<H, Error> {
-        self.ask(self.wait).await
+        let wait = match &self.terms.rights {
+            Some(rights) => self.wait.bounded_by(rights.wait_max),
+            None => self.wait,
+        };
+        self.ask(wait).await
     }
 
     /// Makes one attempt; `None` when others hold it or wait for it.
