@@ -76,3 +76,30 @@ impl LeasesCtxView<'_> {
         fences
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::bindings::leases::plugin::lease::{Host, HostLease};
+    use crate::component::bindings::leases::plugin::types::Terms;
+    use crate::{Leases, NamePattern, PluginId};
+
+    /// A guest that takes and gives back without end must not make its host grow.
+    #[tokio::test]
+    async fn a_handle_that_is_gone_is_not_remembered() {
+        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap())
+            .allow(NamePattern::new("*").unwrap());
+        let (mut ctx, mut table) = (LeasesCtx::new(scope), ResourceTable::new());
+        let mut view = LeasesCtxView { ctx: &mut ctx, table: &mut table };
+        let ttl = 1_000_000_000;
+        let terms = Terms { ttl, keep_alive: false, max_hold: None, owner: None, note: None };
+        let dropped =
+            Host::acquire(&mut view, "a".to_owned(), terms.clone(), Some(0)).await.unwrap();
+        let released = Host::acquire(&mut view, "b".to_owned(), terms, Some(0)).await.unwrap();
+        assert_eq!(view.ctx.holding.0.len(), 2);
+        HostLease::drop(&mut view, dropped).unwrap();
+        assert!(HostLease::release(&mut view, released).await.unwrap());
+        assert!(ctx.holding.0.is_empty());
+        assert!(table.is_empty());
+    }
+}
