@@ -1,0 +1,117 @@
+//! Operations that the backend did not confirm: never reported as held, never as lost before the
+//! deadline, and nothing stays behind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leases::{Applied, Backend, ErrorKind, Leases, ManualClock};
+use leases_tests::faults::Failing;
+use leases_tests::world::memory;
+use leases_tests::{Ask, Door, World, lease};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+struct Unreliable {
+    world: World,
+    leases: Leases,
+    backend: Arc<Failing>,
+}
+
+impl Unreliable {
+    fn new() -> Self {
+        let time = ManualClock::new();
+        let backend = Arc::new(Failing::new(Arc::new(memory(&time))));
+        let world = World::new(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native);
+        let leases = world.leases();
+        Unreliable { world, leases, backend }
+    }
+}
+
+fn a() -> Ask {
+    lease("a")
+}
+
+#[tokio::test]
+async fn a_grant_whose_reply_was_lost_is_given_back() {
+    for applied in [Applied::Unknown, Applied::No] {
+        let Unreliable { world, leases, backend } = Unreliable::new();
+        let request = leases.lease("a").unwrap();
+        backend.fail([applied]);
+        let failed = request.try_acquire().await.unwrap_err();
+        assert_eq!(failed.kind(), &ErrorKind::Unavailable(applied));
+        world.until_free(&a()).await;
+        backend.fail([applied]);
+        let failed = request.acquire().await.unwrap_err();
+        assert_eq!(failed.kind(), &ErrorKind::Unavailable(applied));
+        world.until_free(&a()).await;
+    }
+}
+
+/// It has a ticket when its second ask fails: the ticket goes too.
+#[tokio::test]
+async fn a_waiter_whose_ask_failed_leaves_no_ticket() {
+    for applied in [Applied::Unknown, Applied::No] {
+        let Unreliable { world, leases, backend } = Unreliable::new();
+        let held = leases.lease("a").unwrap().ttl(60 * SECOND).acquire().await.unwrap();
+        let waiter = world.in_line(&a().waiting()).await;
+        backend.fail([applied]);
+        world.pass(SECOND);
+        assert!(waiter.end().await.is_err());
+        world.until("nobody waits", async || world.view(&a()).await.waiters.is_empty()).await;
+        drop(held);
+        world.until_free(&a()).await;
+    }
+}
+
+/// What is dropped while the backend fails is given back when it answers again.
+#[tokio::test]
+async fn giving_back_is_tried_again() {
+    let Unreliable { world, leases, backend } = Unreliable::new();
+    let held = leases.lease("a").unwrap().acquire().await.unwrap();
+    backend.fail([Applied::No, Applied::No]);
+    drop(held);
+    world.until_free(&a()).await;
+    assert_eq!(backend.still_to_fail(), 0);
+}
+
+/// Case H8: after a release that was not confirmed it may be released again, or dropped.
+#[tokio::test]
+async fn h8_a_release_that_failed_can_be_tried_again() {
+    let Unreliable { world, leases, backend } = Unreliable::new();
+    let request = leases.lease("a").unwrap();
+    let mut held = request.acquire().await.unwrap();
+    backend.fail([Applied::No]);
+    assert!(held.release().await.is_err());
+    assert_eq!(held.lost(), None, "it is not known to be gone");
+    assert!(held.release().await.unwrap());
+
+    let mut held = request.acquire().await.unwrap();
+    backend.fail([Applied::Unknown]);
+    assert!(held.release().await.is_err());
+    assert!(!held.release().await.unwrap(), "the first had been applied");
+
+    let mut held = request.acquire().await.unwrap();
+    backend.fail([Applied::No]);
+    assert!(held.release().await.is_err());
+    drop(held);
+    world.until_free(&a()).await;
+}
+
+/// Case H5: one failure gives up nothing. The hold counts on the nearer of its two possible ends,
+/// and on its own where the refresh was surely not applied.
+#[tokio::test]
+async fn h5_a_refresh_that_failed_is_no_loss() {
+    let Unreliable { leases, backend, .. } = Unreliable::new();
+    let mut held = leases.lease("a").unwrap().ttl(10 * SECOND).acquire().await.unwrap();
+    backend.fail([Applied::No]);
+    assert!(held.refresh_for(SECOND).await.is_err());
+    assert_eq!(held.remaining(), 9 * SECOND);
+    backend.fail([Applied::Unknown]);
+    assert!(held.refresh_for(60 * SECOND).await.is_err());
+    assert_eq!(held.remaining(), 9 * SECOND);
+    backend.fail([Applied::Unknown]);
+    assert!(held.refresh_for(SECOND).await.is_err());
+    assert_eq!(held.remaining(), SECOND * 9 / 10);
+    assert_eq!(held.lost(), None);
+    assert_eq!(held.refresh().await.unwrap(), 9 * SECOND);
+}
