@@ -65,7 +65,8 @@ async fn what_is_held_or_waited_for_is_not_forgotten() {
     assert!(request.try_acquire().await.unwrap().is_none());
     let fence = held.fence();
     assert!(held.release().await.unwrap());
-    let mut next = waiter.await.unwrap().unwrap();
+    let next = tokio::time::timeout(20 * SECOND, waiter).await.expect("it is woken");
+    let mut next = next.unwrap().unwrap();
     assert!(next.fence() > fence);
     assert!(next.release().await.unwrap());
     memory.time.advance(2 * SECOND);
