@@ -1,6 +1,7 @@
 //! One line to standard error, and a status.
 
 use std::fmt::Display;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Bad usage: an argument that is none, or names something that is not there.
@@ -26,11 +27,21 @@ impl Failure {
         Failure { status: DATA, message: one_line(message) }
     }
 
+    /// What was to be printed could not be.
+    pub(crate) fn output(error: std::io::Error) -> Self {
+        Failure { status: 1, message: one_line(format_args!("standard output: {error}")) }
+    }
+
     /// Says why; answers the status to end with.
     pub(crate) fn report(self) -> ExitCode {
-        eprintln!("leases: {}", self.message);
+        say(&self.message);
         ExitCode::from(self.status)
     }
+}
+
+/// One line to standard error. Where nobody reads it, nobody is told.
+pub(crate) fn say(line: impl Display) {
+    drop(writeln!(std::io::stderr(), "leases: {line}"));
 }
 
 /// A message without its line breaks and indentation.

@@ -96,6 +96,22 @@ fn json_is_one_document_on_standard_output() {
     assert_eq!(ran.err.lines().count(), 2, "what the guests print: {}", ran.err);
 }
 
+/// Whoever read standard output or standard error has gone away: a status, and no panic.
+#[test]
+fn a_closed_output_is_no_panic() {
+    let probe = probe();
+    let closed = |shell: &str| {
+        let command = format!("{} run \"$0\" --json {shell}", env!("CARGO_BIN_EXE_leases"));
+        let output = Command::new("sh").args(["-c", &command, &probe]).output().expect("it runs");
+        (output.status.code(), String::from_utf8(output.stderr).expect("UTF-8"))
+    };
+    let (status, err) = closed("-- instance > /dev/full");
+    assert_eq!(status, Some(1), "{err}");
+    assert!(err.contains("leases: standard output: "), "{err}");
+    let (status, _) = closed("--plugin a/b 2> /dev/full");
+    assert_eq!(status, Some(64));
+}
+
 #[test]
 fn bad_usage_is_64_and_one_line_that_names_the_bound() {
     let probe = probe();

@@ -78,8 +78,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// place.
     fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>>;
 
-    /// Ends the live grant of exactly this holder; says whether there was one.
-    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool>;
+    /// Ends the live grant of exactly this holder; where there is none, says why.
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, Result<(), Loss>>;
 
     /// Removes this holder's ticket, and any grant of its that was not delivered.
     fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()>;

@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use crate::client::{Guard, Lease, Leases, Permit, Request};
 use crate::error::{Error, ErrorKind, Operation};
+#[cfg(feature = "component")]
+use crate::fence::Fence;
 use crate::invalid::{Argument, Invalid};
+#[cfg(feature = "component")]
+use crate::name::Key;
 use crate::name::{NAME_BYTES_MAX, Name, check_text};
 
 /// The most bytes in a plugin's identity.
@@ -50,9 +54,16 @@ enum Pattern {
 #[derive(Debug, Clone)]
 pub struct Scope {
     leases: Leases,
-    plugin: PluginId,
+    rights: Arc<Rights>,
+}
+
+/// Who a plugin is, which names it may use and how long it may wait. What it asks for carries them
+/// along, so that an ask can't be turned to another name or made to wait for longer.
+#[derive(Debug, Clone)]
+pub(crate) struct Rights {
+    pub(crate) plugin: PluginId,
     allowed: Vec<NamePattern>,
-    wait_max: Duration,
+    pub(crate) wait_max: Duration,
 }
 
 /// What a wait without a bound of the plugin's own is bounded by.
@@ -119,24 +130,25 @@ impl NamePattern {
 impl Scope {
     /// A plugin's handle that allows nothing.
     pub fn new(leases: Leases, plugin: PluginId) -> Self {
-        Scope { leases, plugin, allowed: Vec::new(), wait_max: WAIT_MAX_DEFAULT }
+        let rights = Arc::new(Rights { plugin, allowed: Vec::new(), wait_max: WAIT_MAX_DEFAULT });
+        Scope { leases, rights }
     }
 
     /// Allows these names too, for leases, semaphores and guards.
     pub fn allow(mut self, pattern: NamePattern) -> Self {
-        self.allowed.push(pattern);
+        Arc::make_mut(&mut self.rights).allowed.push(pattern);
         self
     }
 
     /// The longest that an ask of this plugin may wait; 60 s unless said.
     pub fn wait_max(mut self, wait_max: Duration) -> Self {
-        self.wait_max = wait_max;
+        Arc::make_mut(&mut self.rights).wait_max = wait_max;
         self
     }
 
     /// Whose handle this is.
     pub fn plugin(&self) -> &PluginId {
-        &self.plugin
+        &self.rights.plugin
     }
 
     /// Asks for the lease of a name, in the plugin's name.
@@ -146,7 +158,7 @@ impl Scope {
     /// [`Leases::lease`].
     pub fn lease(&self, name: impl AsRef<str>) -> Result<Request<Lease>, Error> {
         let name = self.allowed(name, Operation::Lease)?;
-        Ok(self.leases.lease_of(name).of_plugin(&self.plugin))
+        Ok(self.leases.lease_of(name).of_plugin(&self.rights))
     }
 
     /// Asks for one of `limit` places of a name, in the plugin's name.
@@ -156,7 +168,7 @@ impl Scope {
     /// [`Leases::semaphore`].
     pub fn semaphore(&self, name: impl AsRef<str>, limit: u32) -> Result<Request<Permit>, Error> {
         let name = self.allowed(name, Operation::Semaphore)?;
-        Ok(self.leases.semaphore_of(name, limit)?.of_plugin(&self.plugin))
+        Ok(self.leases.semaphore_of(name, limit)?.of_plugin(&self.rights))
     }
 
     /// The guard of a target.
@@ -169,15 +181,30 @@ impl Scope {
 
     /// How long an ask that wants to wait for `wait` may wait.
     pub fn bounded_wait(&self, wait: Option<Duration>) -> Duration {
-        wait.map_or(self.wait_max, |wait| wait.min(self.wait_max))
+        wait.map_or(self.rights.wait_max, |wait| wait.min(self.rights.wait_max))
+    }
+
+    /// How many of these fences are of live holds of a key that was asked for within this scope.
+    #[cfg(feature = "component")]
+    pub(crate) async fn held_among(&self, key: &Key, fences: &[Fence]) -> Result<usize, Error> {
+        let holders = self.leases.inspect(key).await?.holders;
+        Ok(holders.iter().filter(|holder| fences.contains(&holder.fence)).count())
     }
 
     /// A name that this plugin may use. Whether it may comes before all other checks but the
     /// name's own.
     fn allowed(&self, name: impl AsRef<str>, operation: Operation) -> Result<Name, Error> {
         let name = Name::new(name).map_err(|bad| Error::invalid(bad, operation))?;
-        if self.allowed.iter().any(|pattern| pattern.matches(&name)) {
-            return Ok(name);
+        self.rights.check(&name, operation)?;
+        Ok(name)
+    }
+}
+
+impl Rights {
+    /// Default deny.
+    pub(crate) fn check(&self, name: &Name, operation: Operation) -> Result<(), Error> {
+        if self.allowed.iter().any(|pattern| pattern.matches(name)) {
+            return Ok(());
         }
         Err(Error::new(ErrorKind::Denied, operation, None))
     }
@@ -199,6 +226,16 @@ mod tests {
         for bad in ["", "a*b", "**", "*a", "\n*", &"x".repeat(513)] {
             assert!(NamePattern::new(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_semaphores_key_is_a_name_to_be_allowed_too() {
+        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap())
+            .allow(NamePattern::new("uploads").unwrap())
+            .allow(NamePattern::new("uploads:a*").unwrap());
+        let uploads = scope.semaphore("uploads", 3).unwrap();
+        assert!(uploads.key("a1").is_ok());
+        assert_eq!(uploads.key("b1").unwrap_err().kind(), &ErrorKind::Denied);
     }
 
     #[test]

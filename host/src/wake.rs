@@ -68,3 +68,20 @@ impl Drop for Watch {
         self.wakes.lock().remove(&self.holder);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stops_listening_is_forgotten() {
+        let wakes = Wakes::default();
+        let (one, other) = (HolderId::random(), HolderId::random());
+        let (watch, listening) = (wakes.watch(one), wakes.watch(other));
+        drop(watch);
+        wakes.wake(&[one]);
+        assert_eq!(wakes.lock().len(), 1);
+        drop(listening);
+        assert!(wakes.lock().is_empty());
+    }
+}

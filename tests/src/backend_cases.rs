@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Granted, KeyView, Mode};
 use leases::{
-    Backend, Extend, HolderId, Key, Kind, Limit, Loss, ManualClock, Name, Owner, Refresh,
-    Refreshed, Ttl, TtlBounds,
+    Backend, ErrorKind, Extend, HolderId, Key, Kind, Leases, Limit, Loss, ManualClock, Name, Owner,
+    Quota, Refresh, Refreshed, Ttl, TtlBounds,
 };
 
 use crate::{Case, listed};
@@ -33,6 +33,7 @@ pub const ALL: &[Case<Bare>] = listed![
     revoke_ends_one_slot_or_all,
     a_superseded_holder_is_told_so_until_its_end,
     a_wake_between_watch_and_ask_is_kept,
+    a_line_has_at_most_10_000_waiters,
 ];
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -130,7 +131,7 @@ async fn a4_leave_and_release_touch_nobody_elses(bare: Bare) {
     bare.ask(&ask(&key, 1, waiting())).await;
     let before = bare.view(&key).await;
     let stranger = HolderId::random();
-    assert!(!bare.backend.release(&key, stranger).await.unwrap());
+    assert!(bare.backend.release(&key, stranger).await.unwrap().is_err());
     bare.backend.leave(&key, stranger).await.unwrap();
     assert_eq!(bare.view(&key).await, before);
 }
@@ -176,11 +177,11 @@ async fn release_is_idempotent(bare: Bare) {
     let key = bare.key(Kind::Lease, "a");
     let first = ask(&key, 1, Mode::Once);
     bare.granted(&first).await;
-    assert!(bare.backend.release(&key, first.holder).await.unwrap());
+    assert_eq!(bare.backend.release(&key, first.holder).await.unwrap(), Ok(()));
     let second = ask(&key, 1, Mode::Once);
     bare.granted(&second).await;
-    assert!(!bare.backend.release(&key, first.holder).await.unwrap());
-    assert!(bare.backend.release(&key, second.holder).await.unwrap());
+    assert!(bare.backend.release(&key, first.holder).await.unwrap().is_err());
+    assert_eq!(bare.backend.release(&key, second.holder).await.unwrap(), Ok(()));
 }
 
 async fn revoke_ends_one_slot_or_all(bare: Bare) {
@@ -220,7 +221,32 @@ async fn a_wake_between_watch_and_ask_is_kept(bare: Bare) {
     let next = ask(&key, 1, waiting());
     let watch = bare.backend.watch(&key, next.holder);
     assert!(matches!(bare.ask(&next).await, Answer::Waiting { .. }));
-    bare.backend.release(&key, holding.holder).await.unwrap();
+    bare.backend.release(&key, holding.holder).await.unwrap().unwrap();
     watch.woken().await;
     bare.granted(&next).await;
+}
+
+async fn a_line_has_at_most_10_000_waiters(bare: Bare) {
+    let key = bare.key(Kind::Lease, "a");
+    let holding = ask(&key, 1, Mode::Once);
+    bare.granted(&holding).await;
+    let waiters: Vec<Ask> = (0..10_000).map(|_| ask(&key, 1, waiting())).collect();
+    for (place, waiter) in (0..).zip(&waiters) {
+        match bare.ask(waiter).await {
+            Answer::Waiting { position, .. } => assert_eq!(position, place),
+            other => panic!("it must wait: {other:?}"),
+        }
+    }
+    let one_more = ask(&key, 1, waiting());
+    assert_eq!(bare.ask(&one_more).await, Answer::LineFull);
+    assert_eq!(bare.view(&key).await.waiters.len(), 10_000);
+    assert!(matches!(bare.ask(&waiters[5000]).await, Answer::Waiting { position: 5000, .. }));
+    let leases = Leases::builder(Arc::clone(&bare.backend)).clock(bare.time.clock()).build();
+    let refused = leases.lease("a").expect("a name").wait(SECOND).acquire().await;
+    let refused = refused.map_err(|error| error.kind().clone()).err();
+    assert_eq!(refused, Some(ErrorKind::OverQuota(Quota::Line)));
+    bare.backend.leave(&key, waiters[0].holder).await.unwrap();
+    assert!(matches!(bare.ask(&one_more).await, Answer::Waiting { position: 9_999, .. }));
+    bare.backend.release(&key, holding.holder).await.unwrap().unwrap();
+    bare.granted(&waiters[1]).await;
 }

@@ -162,26 +162,28 @@ impl Model {
                 extend(grant, ttl, now);
                 Refreshed::Held { ends_in: grant.end.since(now), end: end(grant) }
             }
-            None => {
-                let departed = self.departed.iter().find(|(gone, _, _)| *gone == holder);
-                Refreshed::Lost(departed.map_or(Loss::Expired, |(_, loss, _)| *loss))
-            }
+            None => Refreshed::Lost(self.loss_of(holder)),
         }
     }
 
     /// Ends a hold.
-    pub fn release(&mut self, holder: HolderId, now: Timestamp) -> bool {
+    pub fn release(&mut self, holder: HolderId, now: Timestamp) -> Result<(), Loss> {
         self.lapse(now);
-        let before = self.grants.len();
+        let held = self.grants.iter().any(|grant| grant.holder == holder);
         self.grants.retain(|grant| grant.holder != holder);
         self.call(now);
-        self.grants.len() < before
+        if held { Ok(()) } else { Err(self.loss_of(holder)) }
+    }
+
+    fn loss_of(&self, holder: HolderId) -> Loss {
+        let departed = self.departed.iter().find(|(gone, _, _)| *gone == holder);
+        departed.map_or(Loss::Expired, |(_, loss, _)| *loss)
     }
 
     /// Ends a hold and a wait.
     pub fn leave(&mut self, holder: HolderId, now: Timestamp) {
         self.line.retain(|ticket| ticket.holder != holder);
-        self.release(holder, now);
+        let _ = self.release(holder, now);
     }
 
     /// Ends one slot's hold, or all.

@@ -3,6 +3,7 @@
 mod instance;
 mod program;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use leases::{Leases, Scope};
 use tokio::task::JoinSet;
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use instance::{Ended, Sandbox};
 use program::Program;
 
@@ -27,13 +28,14 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     while let Some(joined) = running.join_next().await {
         let (number, ended) = joined.map_err(Failure::data)?;
         if let Ended::Trapped(why) = &ended {
-            eprintln!("leases: instance {number}: {why}");
+            failure::say(format_args!("instance {number}: {why}"));
         }
         ends.push((number, ended));
     }
     ends.sort_by_key(|(number, _)| *number);
     if args.json {
-        println!("{}", document(&sandbox, &ends));
+        let document = document(&sandbox, &ends);
+        writeln!(std::io::stdout(), "{document}").map_err(Failure::output)?;
     }
     Ok(status(&ends))
 }

@@ -110,7 +110,7 @@ impl Attempt<'_> {
     async fn give_back_late(&mut self, wait: Wait) -> Result<(), Error> {
         self.leave().await;
         let time_is_left = self.until.is_none_or(|until| self.shared.clock.now() < until);
-        if wait == Wait::Never || !time_is_left {
+        if wait.is_one_attempt() || !time_is_left {
             return Err(self.error(ErrorKind::NotAcquired));
         }
         Ok(())

@@ -56,6 +56,9 @@ impl Guard {
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not answer.
+    ///
+    /// # Cancellation
+    /// Nothing happens.
     pub async fn current(&self) -> Result<Option<Fence>, Error> {
         self.greatest(self.target(None)?).await
     }
@@ -64,6 +67,9 @@ impl Guard {
     ///
     /// # Errors
     /// As for [`admit`](Guard::admit).
+    ///
+    /// # Cancellation
+    /// Nothing happens.
     pub async fn current_slot(&self, slot: u32) -> Result<Option<Fence>, Error> {
         self.greatest(self.target(Some(slot))?).await
     }

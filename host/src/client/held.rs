@@ -133,11 +133,15 @@ impl Held {
         if self.vitals.gone().is_some() {
             return Ok(false);
         }
+        let told = self.loss();
         let released = self.shared.backend.release(&self.of.key, self.of.holder).await;
-        let held = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
-        self.vitals.end(if held { Loss::Released } else { Loss::Expired });
+        let released = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
+        self.vitals.end(match released {
+            Ok(()) => Loss::Released,
+            Err(loss) => told.unwrap_or(loss),
+        });
         self.shared.live.remove(self.of.holder);
-        Ok(held)
+        Ok(released.is_ok())
     }
 
     pub(super) fn lost_error(&self, loss: Loss) -> Error {

@@ -111,6 +111,9 @@ impl Lease {
     /// # Errors
     /// As for [`refresh`](Lease::refresh), and [`Invalid`](crate::ErrorKind::Invalid) for a ttl
     /// out of bounds.
+    ///
+    /// # Cancellation
+    /// As for [`refresh`](Lease::refresh).
     pub async fn refresh_for(&mut self, ttl: Duration) -> Result<Duration, Error> {
         self.0.refresh(Some(ttl)).await
     }

@@ -127,6 +127,9 @@ impl Leases {
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not answer.
+    ///
+    /// # Cancellation
+    /// Nothing happens.
     pub async fn inspect(&self, key: &Key) -> Result<KeyView, Error> {
         let view = self.shared.backend.inspect(key).await;
         view.map_err(|error| Error::backend(error, Operation::Inspect, Some(key)))
@@ -137,6 +140,9 @@ impl Leases {
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not confirm.
+    ///
+    /// # Cancellation
+    /// The holds may have been ended or not; asking again is safe.
     pub async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, Error> {
         let revoked = self.shared.backend.revoke(key, slot).await;
         revoked.map_err(|error| Error::backend(error, Operation::Revoke, Some(key)))

@@ -93,6 +93,9 @@ impl Permit {
     ///
     /// # Errors
     /// As for a [`Lease`](crate::Lease::refresh_for).
+    ///
+    /// # Cancellation
+    /// As for [`refresh`](Permit::refresh).
     pub async fn refresh_for(&mut self, ttl: Duration) -> Result<Duration, Error> {
         self.0.refresh(Some(ttl)).await
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Loss, Operation};
 use crate::holder::HolderId;
 use crate::invalid::Invalid;
 use crate::name::{Key, Kind, Name};
-use crate::scope::PluginId;
+use crate::scope::Rights;
 use crate::spec::{Ask, Mode};
 use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
 
@@ -62,7 +62,7 @@ struct Terms {
     owner: Option<Box<str>>,
     note: Option<Box<str>>,
     keep_alive: bool,
-    plugin: Option<PluginId>,
+    rights: Option<Arc<Rights>>,
 }
 
 /// How long an ask may wait in line. It bounds all of the ask, the backend's time included.
@@ -102,6 +102,20 @@ impl Wait {
             Wait::AtMost(at_most) => Some(now.after(at_most)),
         }
     }
+
+    /// This wait, but no longer than a bound.
+    fn bounded_by(self, max: Duration) -> Self {
+        match self {
+            Wait::Never => Wait::Never,
+            Wait::AtMost(at_most) => Wait::AtMost(at_most.min(max)),
+            Wait::Forever => Wait::AtMost(max),
+        }
+    }
+
+    /// Whether it never waits: such an ask joins no line.
+    pub(super) fn is_one_attempt(self) -> bool {
+        matches!(self, Wait::Never | Wait::AtMost(Duration::ZERO))
+    }
 }
 
 impl Default for Wait {
@@ -119,8 +133,8 @@ impl From<Duration> for Wait {
 
 impl<H: Hold> Request<H> {
     pub(crate) fn new(shared: Arc<Shared>, key: Key, limit: Limit) -> Self {
-        let (max_hold, owner, note, plugin) = (None, None, None, None);
-        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, keep_alive: false, plugin };
+        let (max_hold, owner, note, rights) = (None, None, None, None);
+        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, keep_alive: false, rights };
         Request { shared, key, limit, terms, wait: Wait::default(), held_as: PhantomData }
     }
 
@@ -159,15 +173,17 @@ impl<H: Hold> Request<H> {
         self
     }
 
-    /// How long [`acquire`](Request::acquire) may take.
+    /// How long [`acquire`](Request::acquire) may take. In an ask of a [`Scope`](crate::Scope), no
+    /// longer than that allows.
     pub fn wait(mut self, wait: impl Into<Wait>) -> Self {
         self.wait = wait.into();
         self
     }
 
-    /// Makes this an ask of a plugin: its owner is then the plugin's own.
-    pub(crate) fn of_plugin(mut self, plugin: &PluginId) -> Self {
-        self.terms.plugin = Some(plugin.clone());
+    /// Makes this an ask of a plugin: its owner is then the plugin's own, and its names those that
+    /// the plugin may use.
+    pub(crate) fn of_plugin(mut self, rights: &Arc<Rights>) -> Self {
+        self.terms.rights = Some(Arc::clone(rights));
         self
     }
 
@@ -192,7 +208,11 @@ impl<H: Hold> Request<H> {
     /// # Cancellation
     /// Dropping the future leaves the line, and gives back a grant that was on its way.
     pub async fn acquire(&self) -> Result<H, Error> {
-        self.ask(self.wait).await
+        let wait = match &self.terms.rights {
+            Some(rights) => self.wait.bounded_by(rights.wait_max),
+            None => self.wait,
+        };
+        self.ask(wait).await
     }
 
     /// Makes one attempt; `None` when others hold it or wait for it.
@@ -275,11 +295,11 @@ impl<H: Hold> Request<H> {
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
-        let Terms { ttl, max_hold, owner, note, plugin, .. } = &self.terms;
+        let Terms { ttl, max_hold, owner, note, rights, .. } = &self.terms;
         let bounds = self.shared.ttl_bounds;
         let owner = owner.as_ref().map(Owner::new).transpose()?;
-        let owner = match (owner, plugin) {
-            (Some(owner), Some(plugin)) => Some(owner.of_plugin(plugin.as_str())),
+        let owner = match (owner, rights) {
+            (Some(owner), Some(rights)) => Some(owner.of_plugin(rights.plugin.as_str())),
             (owner, _) => owner,
         };
         let patience = self.shared.properties.patience;
@@ -291,7 +311,7 @@ impl<H: Hold> Request<H> {
             ttl: Ttl::new(*ttl, bounds)?,
             max_hold: max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?,
             note: note.as_ref().map(Note::new).transpose()?,
-            mode: if wait == Wait::Never { Mode::Once } else { Mode::Wait { patience } },
+            mode: if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } },
         })
     }
 }
@@ -318,10 +338,15 @@ impl Request<Permit> {
     /// `<name>:<key>`.
     ///
     /// # Errors
-    /// [`Invalid`](ErrorKind::Invalid) when the name so made is out of bounds.
+    /// - [`Invalid`](ErrorKind::Invalid) when the name so made is out of bounds.
+    /// - [`Denied`](ErrorKind::Denied) in an ask of a [`Scope`](crate::Scope) that does not allow
+    ///   that name.
     pub fn key(&self, key: impl AsRef<str>) -> Result<Self, Error> {
         let name = Name::new(format!("{}:{}", self.key.name, key.as_ref()))
             .map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        if let Some(rights) = &self.terms.rights {
+            rights.check(&name, Operation::Semaphore)?;
+        }
         Ok(Request { key: Key { kind: Kind::Semaphore, name }, ..self.clone() })
     }
 }

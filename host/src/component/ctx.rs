@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use wasmtime::component::ResourceTable;
+use wasmtime::component::{Resource, ResourceTable};
 
 use super::resources::Handle;
+use crate::fence::Fence;
 use crate::name::Key;
 use crate::scope::Scope;
 
@@ -58,28 +59,47 @@ impl Holding {
 }
 
 impl LeasesCtxView<'_> {
-    /// Whether an ask for one of `limit` places would wait for this very instance: it holds all of
-    /// them, and none as the same owner, which would take it over.
-    pub(super) fn would_deadlock<H: Handle>(
-        &self,
-        key: &Key,
-        limit: u32,
-        owner: Option<&str>,
-    ) -> bool {
-        let Some(handles) = self.ctx.holding.0.get(key) else { return false };
-        let mut held = 0;
-        for handle in handles {
-            let borrowed = wasmtime::component::Resource::<H>::new_borrow(*handle);
-            match self.table.get(&borrowed) {
-                Ok(holds) if holds.is_held() => {
-                    if owner.is_some() && holds.owner() == owner {
-                        return false;
-                    }
-                    held += 1;
+    /// The fences of what this instance holds of a key, as far as it knows. None of them when one
+    /// is the same owner's: an ask of that owner would take it over, and wait for nobody.
+    pub(super) fn own_fences<H: Handle>(&self, key: &Key, owner: Option<&str>) -> Vec<Fence> {
+        let mut fences = Vec::new();
+        for handle in self.ctx.holding.0.get(key).into_iter().flatten() {
+            let borrowed = Resource::<H>::new_borrow(*handle);
+            let Ok(holds) = self.table.get(&borrowed) else { continue };
+            if holds.is_held() {
+                if owner.is_some() && holds.owner() == owner {
+                    return Vec::new();
                 }
-                _ => {}
+                fences.push(holds.fence());
             }
         }
-        held >= limit
+        fences
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::bindings::leases::plugin::lease::{Host, HostLease};
+    use crate::component::bindings::leases::plugin::types::Terms;
+    use crate::{Leases, NamePattern, PluginId};
+
+    /// A guest that takes and gives back without end must not make its host grow.
+    #[tokio::test]
+    async fn a_handle_that_is_gone_is_not_remembered() {
+        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap())
+            .allow(NamePattern::new("*").unwrap());
+        let (mut ctx, mut table) = (LeasesCtx::new(scope), ResourceTable::new());
+        let mut view = LeasesCtxView { ctx: &mut ctx, table: &mut table };
+        let ttl = 1_000_000_000;
+        let terms = Terms { ttl, keep_alive: false, max_hold: None, owner: None, note: None };
+        let dropped =
+            Host::acquire(&mut view, "a".to_owned(), terms.clone(), Some(0)).await.unwrap();
+        let released = Host::acquire(&mut view, "b".to_owned(), terms, Some(0)).await.unwrap();
+        assert_eq!(view.ctx.holding.0.len(), 2);
+        HostLease::drop(&mut view, dropped).unwrap();
+        assert!(HostLease::release(&mut view, released).await.unwrap());
+        assert!(ctx.holding.0.is_empty());
+        assert!(table.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! The entries behind a guest's handles. Their drop gives back what they hold.
 
 use crate::client::{Lease, Permit};
+use crate::fence::Fence;
 use crate::name::Key;
 
 /// What stands behind a guest's `lease` handle.
@@ -24,6 +25,8 @@ pub(super) trait Handle: Send + 'static {
     /// The owner as the guest gave it.
     fn owner(&self) -> Option<&str>;
 
+    fn fence(&self) -> Fence;
+
     fn is_held(&self) -> bool;
 }
 
@@ -34,6 +37,10 @@ impl Handle for HeldLease {
 
     fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
+    }
+
+    fn fence(&self) -> Fence {
+        self.lease.fence()
     }
 
     fn is_held(&self) -> bool {
@@ -48,6 +55,10 @@ impl Handle for HeldPermit {
 
     fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
+    }
+
+    fn fence(&self) -> Fence {
+        self.permit.fence().fence
     }
 
     fn is_held(&self) -> bool {

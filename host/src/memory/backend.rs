@@ -160,9 +160,9 @@ impl Backend for MemoryBackend {
         Reply::answered(batch.iter().map(|refresh| self.refresh_one(refresh)).collect())
     }
 
-    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, Result<(), Loss>> {
         let released = self.change_known(key, |state, at| state.release(holder, at.now, at.rules));
-        Reply::answered(released.unwrap_or_default())
+        Reply::answered(released.unwrap_or(Err(Loss::Expired)))
     }
 
     fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()> {

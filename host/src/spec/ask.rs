@@ -25,7 +25,12 @@ impl KeyState {
             }
             None => return self.refuse(ask, now, rules),
         };
-        Change { answer, wake: self.settle(now, rules) }
+        let mut wake = self.settle(now, rules);
+        // Rule 3 lets the waiters of the owner that now holds in, whoever is before them.
+        if let Some(owner) = &ask.owner {
+            wake.extend(self.line.of_owner(owner));
+        }
+        Change { answer, wake }
     }
 
     /// Rule 2: the same ask again gets the same grant again.

@@ -49,16 +49,24 @@ impl KeyState {
         Change { answer: Refreshed::InLine { retry_in }, wake }
     }
 
-    /// Ends the live grant of exactly this holder; says whether there was one. Never touches
+    /// Ends the live grant of exactly this holder; where there is none, says why. Never touches
     /// anybody else's.
-    pub fn release(&mut self, holder: HolderId, now: Timestamp, rules: &Rules) -> Change<bool> {
+    pub fn release(
+        &mut self,
+        holder: HolderId,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Change<Result<(), Loss>> {
         self.drop_lapsed(now);
         let slot = self.grants.slot_of(holder);
-        let released = slot.and_then(|slot| self.grants.take(slot)).is_some();
-        if released {
-            self.last_end_us = self.last_end_us.max(now.as_micros());
-        }
-        Change { answer: released, wake: self.settle(now, rules) }
+        let answer = match slot.and_then(|slot| self.grants.take(slot)) {
+            Some(_) => {
+                self.last_end_us = self.last_end_us.max(now.as_micros());
+                Ok(())
+            }
+            None => Err(self.departed.loss_of(holder)),
+        };
+        Change { answer, wake: self.settle(now, rules) }
     }
 
     /// Removes this holder's own ticket and any grant of its that was not delivered.

@@ -75,6 +75,12 @@ impl Line {
         self.tickets.iter()
     }
 
+    /// The waiters of an owner.
+    pub(crate) fn of_owner(&self, owner: &Owner) -> impl Iterator<Item = HolderId> {
+        let owned = self.tickets.iter().filter(|ticket| ticket.owner.as_ref() == Some(owner));
+        owned.map(|ticket| ticket.holder)
+    }
+
     /// How many tickets are in front of this holder's; none if it has no ticket.
     pub(crate) fn position(&self, holder: HolderId) -> Option<usize> {
         let number = self.numbers.get(&holder)?;

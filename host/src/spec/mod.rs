@@ -162,12 +162,14 @@ impl Default for Rules {
 }
 
 impl KeyState {
-    /// When this record may be forgotten: `retention` after its last end. None while anybody holds
+    /// When this record may be forgotten: `retention` after its last end, and not before the clock
+    /// is past its last fence, so that the next one is greater without it. None while anybody holds
     /// or waits.
     pub fn idle_until(&mut self, now: Timestamp, retention: Duration) -> Option<Timestamp> {
         self.drop_lapsed(now);
         let idle = self.grants.live() == 0 && self.line.is_empty();
-        idle.then(|| Timestamp::from_micros(self.last_end_us).after(retention))
+        let fence_passed = Timestamp::from_micros(self.last_fence.saturating_add(1));
+        idle.then(|| Timestamp::from_micros(self.last_end_us).after(retention).max(fence_passed))
     }
 
     /// Rule 1: grants that reached their end and tickets whose patience lapsed are gone.

@@ -12,6 +12,7 @@ pub(super) const CASES: &[crate::Case<World>] = listed![
     an_owner_passes_the_line_for_its_own_hold_alone,
     in_a_semaphore_an_owner_keeps_its_slot,
     an_ended_hold_is_nobodys_own,
+    a_waiter_whose_owner_comes_to_hold_takes_over_at_once,
 ];
 
 async fn the_same_owner_takes_its_own_again(world: World) {
@@ -80,4 +81,21 @@ async fn an_ended_hold_is_nobodys_own(world: World) {
     let next = waiter.held().await;
     assert_eq!(world.actor().await.refused(ask).await, Failure::NotAcquired);
     assert_eq!(next.release().await, Ok(true));
+}
+
+/// Two retries of one task wait behind somebody else: when the first is admitted, the second could
+/// take its hold over, and does not sleep past that moment.
+async fn a_waiter_whose_owner_comes_to_hold_takes_over_at_once(world: World) {
+    let ask = lease(world.name("a")).waiting();
+    let held = world.actor().await.take(ask.clone()).await;
+    let first = world.in_line(&ask.clone().owner("job")).await;
+    let between = world.in_line(&ask).await;
+    let second = world.in_line(&ask.clone().owner("job")).await;
+    held.release().await.unwrap();
+    let mut first = first.held().await;
+    let second = second.held().await;
+    assert_eq!(first.refresh().await, Err(Failure::Lost(Loss::Superseded)));
+    assert!(!between.is_finished(), "it waits for the owner's hold");
+    second.release().await.unwrap();
+    between.held().await;
 }

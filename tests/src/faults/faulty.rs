@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Applied, Backend, BackendError, Clock, Fence, HolderId, Key, Properties, Refresh, Refreshed,
-    Reply, Target, Verdict, Watch,
+    Applied, Backend, BackendError, Clock, Fence, HolderId, Key, Loss, Properties, Refresh,
+    Refreshed, Reply, Target, Verdict, Watch,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -88,6 +88,14 @@ impl Faulty {
     /// Forgets everything, as a flushed server does.
     pub fn flush(&self, empty: Arc<dyn Backend>) {
         *locked(&self.inner) = empty;
+    }
+
+    /// How many of the listed operations are still to come.
+    pub fn still_to_come(&self) -> usize {
+        match &*locked(&self.plan) {
+            Plan::Listed(faults) => faults.len() - 1,
+            Plan::Random { .. } => 0,
+        }
     }
 
     /// What it saw.
@@ -183,7 +191,7 @@ impl Backend for Faulty {
         })
     }
 
-    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, Result<(), Loss>> {
         self.with_fault(async move |inner: Arc<dyn Backend>| {
             let released = inner.release(key, holder).await;
             locked(&self.seen).events.push(Event::EndAnswered(holder));

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, BackendError, Fence, HolderId, Key, Properties, Refresh, Refreshed, Reply, Target,
-    Verdict, Watch,
+    Backend, BackendError, Fence, HolderId, Key, Loss, Properties, Refresh, Refreshed, Reply,
+    Target, Verdict, Watch,
 };
 
 /// A backend whose every operation takes some polls before it is applied, and some more before its
@@ -64,7 +64,7 @@ impl Backend for Slow {
         self.slowly(async move || self.inner.refresh(batch).await)
     }
 
-    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, bool> {
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, Result<(), Loss>> {
         self.slowly(async move || self.inner.release(key, holder).await)
     }
 

@@ -15,6 +15,9 @@ use super::error::GuestError;
 use super::resources::Handle;
 use crate::client::{Hold, Request, Wait};
 use crate::error::{Error, ErrorKind, Operation};
+use crate::fence::Fence;
+use crate::name::Key;
+use crate::scope::Scope;
 
 /// The contract's durations are u64 nanoseconds; none of ours comes near the greatest.
 fn to_wit(duration: Duration) -> u64 {
@@ -39,6 +42,19 @@ fn with_terms<H: Hold>(request: Request<H>, terms: &Terms) -> Request<H> {
     request
 }
 
+/// Whether an ask for one of `limit` places would wait for its very instance, which holds all of
+/// them under its `own` fences. What it believes to hold may have been ended by others, unknown to
+/// it, so then the backend is asked too.
+async fn would_deadlock(
+    scope: &Scope,
+    key: &Key,
+    limit: u32,
+    own: &[Fence],
+) -> Result<bool, Error> {
+    let limit = limit as usize;
+    Ok(own.len() >= limit && scope.held_among(key, own).await? >= limit)
+}
+
 impl LeasesCtxView<'_> {
     /// Acquires what a guest asks for, within the host's bound on waiting.
     async fn acquire<H: Hold, E: Handle>(
@@ -50,7 +66,8 @@ impl LeasesCtxView<'_> {
     ) -> Result<Resource<E>, GuestError> {
         let wait: Wait = self.ctx.scope.bounded_wait(wait.map(Duration::from_nanos)).into();
         let (key, limit) = (request.asked_key(), request.limit());
-        if wait != Wait::Never && self.would_deadlock::<E>(key, limit, terms.owner.as_deref()) {
+        let own = self.own_fences::<E>(key, terms.owner.as_deref());
+        if wait != Wait::Never && would_deadlock(&self.ctx.scope, key, limit, &own).await? {
             let kind = ErrorKind::WouldDeadlock;
             return Err(Error::new(kind, Operation::Acquire, Some(key)).into());
         }
