@@ -88,6 +88,13 @@ fn a_trapped_instance_leaves_nothing_behind() {
     assert!(started.elapsed().as_secs() < 9, "the second did not wait for a ttl of 30 s");
 }
 
+/// The guest sleeps for three ttls in one call, and the host refreshes for it.
+#[test]
+fn a_guests_hold_is_kept_alive() {
+    let ran = run(&[&probe(), "--allow", "a", "--instances", "2", "--", "hold", "a"]);
+    assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "lost: None\nlost: None\n", ""));
+}
+
 #[test]
 fn json_is_one_document_on_standard_output() {
     let ran = run(&[&probe(), "--json", "--plugin", "p", "--instances", "2", "--", "instance"]);

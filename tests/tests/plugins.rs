@@ -237,3 +237,37 @@ async fn p2_a_guests_wait_has_the_hosts_bound() {
     assert_eq!(waiter.end().await.err(), Some(Failure::NotAcquired));
     assert_eq!(world.view(&ask).await.waiters.len(), 0);
 }
+
+/// The host refreshes for as long as the guest's handle lives: it ends with the store of a guest
+/// that trapped, and with that of one whose call was dropped.
+#[tokio::test]
+async fn keeping_ends_with_the_store() {
+    let (world, _) = world();
+    let ask = lease("a").ttl(Duration::from_secs(1)).kept();
+    for traps in [true, false] {
+        let guest = guest(&world).await;
+        drop(Actor::Wasm(guest.clone()).take(ask.clone()).await);
+        world.pass_slowly(Duration::from_secs(3)).await;
+        assert_eq!(world.view(&ask).await.holders.len(), 1, "kept");
+        if traps {
+            guest.trap().await;
+        }
+        guest.kill();
+        world.until_free(&ask).await;
+        world.pass_slowly(Duration::from_secs(3)).await;
+        world.until_free(&ask).await;
+    }
+}
+
+/// A hold that the host keeps for a guest is lost to the guest when its host's backend says so.
+#[tokio::test]
+async fn a_guest_sees_its_kept_hold_revoked() {
+    let (world, _) = world();
+    let ask = lease("a").ttl(Duration::from_secs(3)).kept();
+    let mut held = world.actor().await.take(ask.clone()).await;
+    world.leases().revoke(&leases_tests::world::key(&ask), None).await.unwrap();
+    world.pass_slowly(Duration::from_secs(1)).await;
+    assert_eq!(held.look().await.lost, Some(Loss::Revoked));
+    assert_eq!(held.look().await.remaining, Duration::ZERO);
+    assert_eq!(held.refresh().await, Err(Failure::Lost(Loss::Revoked)));
+}

@@ -1,8 +1,10 @@
 //! A command that tries one operation and says what came of it: `probe lease NAME`,
 //! `probe semaphore NAME`, `probe admit NAME`, `probe current NAME`, or `probe instance`, which says
-//! its number; `probe trap NAME` traps while it holds NAME.
+//! its number; `probe hold NAME` holds NAME for longer than its ttl; `probe trap NAME` traps while it
+//! holds NAME.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use leases_guest::{Error, Fence};
 
@@ -28,6 +30,13 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         "semaphore" => Ok(format!("slot {}", leases_guest::semaphore(name, 2).acquire()?.slot())),
         "admit" => Ok(format!("{:?}", leases_guest::guard(name).admit(Fence::from_u64(7))?)),
         "current" => Ok(format!("{:?}", leases_guest::guard(name).current()?)),
+        "hold" => {
+            let ttl = Duration::from_millis(400);
+            leases_guest::lease(name).ttl(ttl).hold(|lease| {
+                std::thread::sleep(3 * ttl);
+                Ok(format!("lost: {:?}", lease.lost()))
+            })
+        }
         "instance" => Ok(std::env::var("LEASES_INSTANCE").unwrap_or_default()),
         "trap" => {
             let _held = leases_guest::lease(name).acquire()?;
