@@ -13,6 +13,8 @@ pub struct Model {
     grants: Vec<Grant>,
     line: Vec<Ticket>,
     departed: Vec<(HolderId, Loss, Timestamp)>,
+    /// When the last hold ended by itself that nobody was called for.
+    ended: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,6 +47,8 @@ impl Ticket {
 
 impl Model {
     fn lapse(&mut self, now: Timestamp) {
+        let ended = self.grants.iter().map(|grant| grant.end).filter(|end| *end <= now);
+        self.ended = ended.max().or(self.ended);
         self.grants.retain(|grant| grant.end > now);
         self.line.retain(|ticket| ticket.lapse > now);
         self.departed.retain(|(_, _, until)| *until > now);
@@ -66,17 +70,22 @@ impl Model {
     }
 
     fn call(&mut self, now: Timestamp) {
-        let admissible = self.admissible(now);
-        for (ticket, admissible) in self.line.iter_mut().zip(admissible) {
-            if admissible && ticket.called.is_none() {
-                ticket.called = Some(now);
+        let mut as_of = self.ended.take().unwrap_or(now);
+        loop {
+            let admissible = self.admissible(now);
+            let mut tickets = self.line.iter_mut().zip(admissible);
+            match tickets.find(|(ticket, admissible)| *admissible && ticket.called.is_none()) {
+                Some((ticket, _)) => ticket.called = Some(as_of),
+                None => return,
             }
+            as_of = now;
         }
     }
 
     /// Answers an ask; its `retry_in` is exact.
     pub fn ask(&mut self, ask: &Ask, now: Timestamp) -> Answer {
         self.lapse(now);
+        self.call(now);
         let answer = self.decide(ask, now);
         self.call(now);
         match answer {

@@ -17,19 +17,22 @@ impl KeyState {
     /// in line who can be admitted since something lapsed.
     pub fn ask(&mut self, ask: &Ask, now: Timestamp, rules: &Rules) -> Change<Answer> {
         self.drop_lapsed(now);
+        // Before it is decided: who was silent since a hold ended may be passed over by now.
+        let mut wake = self.settle(now, rules);
         let answer = match self.grant_again(ask, now).or_else(|| self.supersede(ask, now)) {
             Some(answer) => answer,
             None if self.admits(ask, now, rules) => {
                 let slot = self.grants.free_slot();
                 self.grant(ask, slot, now)
             }
-            None => return self.refuse(ask, now, rules),
+            None => self.refuse(ask, now, rules),
         };
-        let mut wake = self.settle(now, rules);
+        wake.extend(self.settle(now, rules));
         // Rule 3 lets the waiters of the owner that now holds in, whoever is before them.
-        if let Some(owner) = &ask.owner {
+        if let (Answer::Granted(_), Some(owner)) = (answer, &ask.owner) {
             wake.extend(self.line.of_owner(owner));
         }
+        wake.retain(|woken| *woken != ask.holder);
         Change { answer, wake }
     }
 
@@ -77,35 +80,26 @@ impl KeyState {
     }
 
     /// Rules 6 and 7: join the line or stay in it, or be refused.
-    fn refuse(&mut self, ask: &Ask, now: Timestamp, rules: &Rules) -> Change<Answer> {
-        let position = self.line.position(ask.holder);
-        match (ask.mode, position) {
-            (Mode::Once, _) => {}
-            (Mode::Wait { patience }, Some(position)) => self.line.stay(position, patience, now),
-            (Mode::Wait { .. }, None) if self.line.len() >= rules.line_max => {
-                return Change { answer: Answer::LineFull, wake: self.settle(now, rules) };
+    fn refuse(&mut self, ask: &Ask, now: Timestamp, rules: &Rules) -> Answer {
+        let Mode::Wait { patience } = ask.mode else {
+            return Answer::Busy { retry_in: self.retry_in(now, rules) };
+        };
+        let position = match self.line.position(ask.holder) {
+            Some(position) => {
+                self.line.stay(position, patience, now);
+                position
             }
-            (Mode::Wait { patience }, None) => {
+            None if self.line.len() >= rules.line_max => return Answer::LineFull,
+            None => {
                 let (owner, note) = (ask.owner.clone(), ask.note.clone());
                 let ticket = Ticket::new(ask.holder, ask.limit, owner, note, now);
-                self.line.join(ticket, patience, now);
+                self.line.join(ticket, patience, now)
             }
-        }
-        let mut wake = self.settle(now, rules);
-        if let Mode::Wait { patience } = ask.mode {
-            self.line.look_for_lapses(patience, now);
-        }
-        let retry_in = self.retry_in(now, rules);
-        let position = self.line.position(ask.holder);
-        let answer = match (ask.mode, position) {
-            (Mode::Wait { .. }, Some(position)) => {
-                self.line.told(position, now.after(retry_in));
-                wake.retain(|woken| *woken != ask.holder);
-                Answer::Waiting { position: position as u32, retry_in }
-            }
-            _ => Answer::Busy { retry_in },
         };
-        Change { answer, wake }
+        self.line.look_for_lapses(patience, now);
+        let retry_in = self.retry_in(now, rules);
+        self.line.told(position, now.after(retry_in));
+        Answer::Waiting { position: position as u32, retry_in }
     }
 
     /// No later than the earliest moment at which anything ahead could lapse.

@@ -112,13 +112,15 @@ impl Line {
         taken < limit.get()
     }
 
-    /// Joins the line at its end.
-    pub(crate) fn join(&mut self, mut ticket: Ticket, patience: Duration, now: Timestamp) {
+    /// Joins the line at its end; answers how many are in front.
+    pub(crate) fn join(&mut self, mut ticket: Ticket, patience: Duration, now: Timestamp) -> usize {
         ticket.number = self.next_number;
         self.next_number += 1;
         self.numbers.insert(ticket.holder, ticket.number);
         self.tickets.push_back(ticket);
-        self.stay(self.tickets.len() - 1, patience, now);
+        let position = self.tickets.len() - 1;
+        self.stay(position, patience, now);
+        position
     }
 
     /// A sign of life of the ticket at `position`.
@@ -174,8 +176,14 @@ impl Line {
     }
 
     /// Calls, in order, those who can be admitted beside `live` holders, up to the first who can't;
-    /// answers those who were not called before.
-    pub(crate) fn call(&mut self, live: u32, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
+    /// answers those who were not called before. The first of these is called as of `since`.
+    pub(crate) fn call(
+        &mut self,
+        live: u32,
+        since: Timestamp,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Vec<HolderId> {
         let mut called = Vec::new();
         let mut taken = live;
         for ticket in &mut self.tickets {
@@ -185,11 +193,14 @@ impl Line {
             if taken >= ticket.limit.get() {
                 break;
             }
-            taken += 1;
             if ticket.called_at.is_none() {
-                ticket.called_at = Some(now);
-                self.calls.push_back((now, ticket.number));
+                let called_at = if called.is_empty() { since } else { now };
+                ticket.called_at = Some(called_at);
+                self.calls.push_back((called_at, ticket.number));
                 called.push(ticket.holder);
+            }
+            if !ticket.is_passed_over(now, rules) {
+                taken += 1;
             }
         }
         if !called.is_empty() {

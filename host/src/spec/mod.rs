@@ -153,6 +153,9 @@ pub struct KeyState {
     grants: Grants,
     line: Line,
     departed: Departed,
+    /// The latest of the holds that were found to have ended by themselves, until the line is
+    /// settled.
+    ended_at: Option<Timestamp>,
 }
 
 impl Default for Rules {
@@ -176,6 +179,7 @@ impl KeyState {
     fn drop_lapsed(&mut self, now: Timestamp) {
         if let Some(last_end) = self.grants.drop_ended(now) {
             self.last_end_us = self.last_end_us.max(last_end.as_micros());
+            self.ended_at = Some(last_end);
         }
         self.line.drop_lapsed(now);
         self.departed.forget_before(now);
@@ -184,13 +188,17 @@ impl KeyState {
     /// Calls those in line who can now be admitted and were not called before, in order, up to the
     /// first who can't. Who was called holds up those behind for the claim time at most.
     ///
+    /// The first one knew of the ends of holds: where one ended by itself it is called as of then,
+    /// however late that is found.
+    ///
     /// The first who can't is woken too when a hold ends before it would look again: a new hold may
     /// be shorter than what it waited for, and a refresh may have shortened one.
     fn settle(&mut self, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
+        let since = self.ended_at.take().unwrap_or(now);
         if self.line.is_empty() {
             return Vec::new();
         }
-        let mut wake = self.line.call(self.grants.live(), now, rules);
+        let mut wake = self.line.call(self.grants.live(), since, now, rules);
         if let Some(end) = self.grants.earliest_end() {
             wake.extend(self.line.first_to_sleep_past(end));
         }

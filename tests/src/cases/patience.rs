@@ -12,6 +12,7 @@ pub(super) const CASES: &[crate::Case<World>] = listed![
     an_unpolled_head_holds_up_nobody_beyond_the_claim_time,
     two_unpolled_waiters_hold_up_a_claim_time_each,
     an_unpolled_head_does_not_hold_up_single_attempts,
+    an_unpolled_head_behind_a_shortened_hold_holds_up_nobody_longer,
     a4_a_dead_head_lapses,
     a_waiter_that_is_polled_keeps_its_place,
 ];
@@ -86,6 +87,21 @@ async fn an_unpolled_head_does_not_hold_up_single_attempts(world: World) {
     assert_eq!(actor.refused(ask.clone()).await, Failure::NotAcquired, "the head is called");
     world.pass(secs(1));
     actor.take(ask).await;
+}
+
+/// Nobody but the head was told of the new end. Those behind find it at their next sign of life, and
+/// the head's claim began at that end.
+async fn an_unpolled_head_behind_a_shortened_hold_holds_up_nobody_longer(world: World) {
+    let ask = lease(world.name("a")).ttl(secs(60));
+    let actors = actors(&world, 1).await;
+    let mut held = world.actor().await.take(ask.clone()).await;
+    let mut head = pin!(actors[0].acquire(ask.clone().waiting()));
+    poll_into_line(&world, &ask, head.as_mut()).await;
+    let next = world.in_line(&ask.waiting()).await;
+    world.pass_slowly(ms(1500)).await;
+    held.refresh_for(Some(ms(50))).await.unwrap();
+    world.pass_slowly(ms(50 + 1000)).await;
+    next.held().await;
 }
 
 /// Case A4: a head that died without leaving lapses, and the next is woken.
