@@ -10,18 +10,26 @@ use std::process::ExitCode;
 
 use args::Command;
 use failure::Failure;
+use tokio::runtime::Runtime;
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     log_to_stderr();
     let command = match args::parse() {
         Ok(command) => command,
         Err(status) => return status,
     };
-    let done = match command {
-        Command::Run(args) => run::run(args).await,
-    };
+    let done = runtime().and_then(|runtime| match command {
+        Command::Run(args) => runtime.block_on(run::run(args)),
+    });
     done.unwrap_or_else(|failure: Failure| failure.report())
+}
+
+/// A runtime that looks at its timers after every turn of a guest: turns of guests that compute are
+/// long, and holds are refreshed by timers.
+fn runtime() -> Result<Runtime, Failure> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().event_interval(1);
+    builder.build().map_err(|error| Failure::usage(format!("no runtime: {error}")))
 }
 
 /// What the library logs goes to standard error; `LEASES_LOG` says how much (`warn` by default).

@@ -95,6 +95,17 @@ fn a_guests_hold_is_kept_alive() {
     assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "lost: None\nlost: None\n", ""));
 }
 
+/// More instances compute than there are cores, each without a call to the host for three ttls.
+#[test]
+fn guests_that_compute_starve_no_hold() {
+    let cores = std::thread::available_parallelism().map_or(4, usize::from);
+    let instances = (2 * cores + 1).to_string();
+    let ran = run(&[&probe(), "--allow", "a", "--instances", &instances, "--", "busy", "a"]);
+    assert_eq!((ran.status, &*ran.err), (0, ""));
+    assert_eq!(ran.out.matches("lost: None").count(), 1, "{}", ran.out);
+    assert_eq!(ran.out.matches("computed").count(), 2 * cores, "{}", ran.out);
+}
+
 #[test]
 fn json_is_one_document_on_standard_output() {
     let ran = run(&[&probe(), "--json", "--plugin", "p", "--instances", "2", "--", "instance"]);

@@ -50,7 +50,7 @@ const MANUAL_START_US: u64 = 1_767_225_600_000_000;
 
 /// How long the machine's timer is slept on before the clock is read again: its timer stands still
 /// while the machine is suspended, the clock does not.
-const SLEEP_MAX: Duration = Duration::from_secs(60);
+const SLEEP_MAX: Duration = Duration::from_secs(5);
 
 impl Clock {
     /// The machine's clock.

@@ -84,6 +84,9 @@ async fn call(
         table: ResourceTable::new(),
     };
     let mut store = Store::new(&program.engine, state);
+    // At the end of its turn a guest that computes makes room, and goes on.
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_async_yield_and_update(1);
     let command = program.command.instantiate_async(&mut store).await?;
     command.wasi_cli_run().call_run(&mut store).await
 }

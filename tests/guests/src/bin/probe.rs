@@ -1,10 +1,10 @@
 //! A command that tries one operation and says what came of it: `probe lease NAME`,
 //! `probe semaphore NAME`, `probe admit NAME`, `probe current NAME`, or `probe instance`, which says
-//! its number; `probe hold NAME` holds NAME for longer than its ttl; `probe trap NAME` traps while it
-//! holds NAME.
+//! its number; `probe hold NAME` holds NAME for longer than its ttl; `probe busy NAME` does so in
+//! instance 0 while the others compute; `probe trap NAME` traps while it holds NAME.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leases_guest::{Error, Fence};
 
@@ -37,11 +37,23 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
                 Ok(format!("lost: {:?}", lease.lost()))
             })
         }
-        "instance" => Ok(std::env::var("LEASES_INSTANCE").unwrap_or_default()),
+        "busy" if instance() != "0" => {
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_millis(1200) {
+                std::hint::spin_loop();
+            }
+            Ok("computed".to_owned())
+        }
+        "busy" => probe("hold", name),
+        "instance" => Ok(instance()),
         "trap" => {
             let _held = leases_guest::lease(name).acquire()?;
             std::process::abort()
         }
         other => Err(Error::Invalid(format!("operation: {other:?} is none of the probe's"))),
     }
+}
+
+fn instance() -> String {
+    std::env::var("LEASES_INSTANCE").unwrap_or_default()
 }
