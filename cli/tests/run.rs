@@ -95,6 +95,13 @@ fn a_guests_hold_is_kept_alive() {
     assert_eq!((ran.status, &*ran.out, &*ran.err), (0, "lost: None\nlost: None\n", ""));
 }
 
+/// The guest's function succeeds, and its hold was lost meanwhile.
+#[test]
+fn a_guests_hold_fails_when_it_was_lost() {
+    let ran = run(&[&probe(), "--allow", "a", "--", "outlast", "a"]);
+    ran.refused(1, "probe: outlast: lost: reached its max-hold");
+}
+
 /// More instances compute than there are cores, each without a call to the host for three ttls.
 #[test]
 fn guests_that_compute_starve_no_hold() {

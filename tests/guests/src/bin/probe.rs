@@ -1,7 +1,8 @@
 //! A command that tries one operation and says what came of it: `probe lease NAME`,
 //! `probe semaphore NAME`, `probe admit NAME`, `probe current NAME`, or `probe instance`, which says
-//! its number; `probe hold NAME` holds NAME for longer than its ttl; `probe busy NAME` does so in
-//! instance 0 while the others compute; `probe trap NAME` traps while it holds NAME.
+//! its number; `probe hold NAME` holds NAME for longer than its ttl, `probe outlast NAME` for longer
+//! than its max-hold; `probe busy NAME` holds in instance 0 while the others compute; `probe trap NAME`
+//! traps while it holds NAME.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -35,6 +36,13 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
             leases_guest::lease(name).ttl(ttl).hold(|lease| {
                 std::thread::sleep(3 * ttl);
                 Ok(format!("lost: {:?}", lease.lost()))
+            })
+        }
+        "outlast" => {
+            let ttl = Duration::from_millis(200);
+            leases_guest::lease(name).ttl(ttl).max_hold(ttl).hold(|_| {
+                std::thread::sleep(2 * ttl);
+                Ok("worked to the end".to_owned())
             })
         }
         "busy" if instance() != "0" => {
