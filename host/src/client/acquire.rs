@@ -7,6 +7,7 @@ use rand::RngExt as _;
 
 use super::held::Held;
 use super::leases::Shared;
+use super::live::Entry;
 use super::request::Wait;
 use super::vitals::Deadline;
 use crate::backend::Refreshed;
@@ -47,7 +48,7 @@ async fn granted(
             Answer::Waiting { retry_in, .. } => match &watch {
                 // A wake before now found nobody listening: ask once more before sleeping.
                 None => {
-                    shared.live.add(ask.holder, &ask.key, None);
+                    shared.live.add(ask.holder, Entry::Ask(ask.key.clone()));
                     attempt.is_listed = true;
                     watch = Some(shared.backend.watch(&ask.key, ask.holder));
                 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::leases::Leases;
+use super::live::Entry;
 use crate::error::Loss;
 use crate::name::Key;
 
@@ -60,11 +61,11 @@ impl Leases {
         let until = shared.clock.now().after(within);
         shared.live.close();
         for (holder, entry) in shared.live.all() {
-            if let Some(vitals) = &entry.vitals {
+            if let Entry::Hold(vitals) = &entry {
                 vitals.end(Loss::Released);
             }
             if !shared.keeper.stops_later(holder) {
-                shared.give_back.give_back(&entry.key, holder);
+                shared.give_back.give_back(entry.key(), holder);
             }
         }
         tokio::select! {
@@ -73,7 +74,7 @@ impl Leases {
             () = shared.clock.sleep_until(until) => {}
         }
         let mut keys: Vec<Key> =
-            shared.live.all().into_iter().map(|(_, entry)| entry.key).collect();
+            shared.live.all().iter().map(|(_, entry)| entry.key().clone()).collect();
         keys.sort_unstable();
         if keys.is_empty() { Ok(()) } else { Err(NotGivenBack { keys }) }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc};
 
-use super::live::Live;
+use super::live::{Entry, Live};
 use crate::backend::{Backend, Properties};
 use crate::holder::HolderId;
 use crate::name::Key;
@@ -61,7 +61,7 @@ impl GiveBack {
             self.live.remove(holder);
             return;
         }
-        self.live.add(holder, key, None);
+        self.live.add(holder, Entry::Ask(key.clone()));
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let dropped = Dropped { key: key.clone(), holder };
         if queue.is_none_or(|queue| queue.try_send(dropped).is_err()) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::hand_over::HandOver;
 use super::leases::Shared;
+use super::live::Entry;
 use super::vitals::{Deadline, Vitals};
 use crate::backend::{Extend, Refresh};
 use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
@@ -17,9 +18,10 @@ use crate::terms::{Owner, Ttl};
 #[derive(Debug)]
 pub struct Held {
     shared: Arc<Shared>,
-    of: HandOver,
     vitals: Arc<Vitals>,
     kept: bool,
+    /// Whether this handle has nothing left to give back.
+    over: bool,
 }
 
 impl Held {
@@ -32,14 +34,18 @@ impl Held {
     ) -> Self {
         let Ask { key, holder, owner, ttl, .. } = ask;
         let Granted { slot, fence, .. } = *granted;
-        let vitals = Vitals::new(shared.clock.clone(), deadline);
-        Held::attached(shared, HandOver { key, holder, owner, slot, fence, ttl }, vitals)
+        let of = HandOver { key, holder, owner, slot, fence, ttl };
+        Held::attached(shared, Vitals::new(of, shared.clock.clone(), deadline))
     }
 
     /// A hold that the backend has confirmed.
-    pub(super) fn attached(shared: &Arc<Shared>, of: HandOver, vitals: Arc<Vitals>) -> Self {
-        shared.live.add(of.holder, &of.key, Some(Arc::clone(&vitals)));
-        Held { shared: Arc::clone(shared), of, vitals, kept: false }
+    pub(super) fn attached(shared: &Arc<Shared>, vitals: Arc<Vitals>) -> Self {
+        shared.live.add(vitals.of.holder, Entry::Hold(Arc::clone(&vitals)));
+        Held { shared: Arc::clone(shared), vitals, kept: false, over: false }
+    }
+
+    fn of(&self) -> &HandOver {
+        &self.vitals.of
     }
 
     /// Ends this handle and keeps the hold; answers what carries it on.
@@ -49,13 +55,14 @@ impl Held {
             return Err(self.error(ErrorKind::Lost(loss), Operation::Release));
         }
         self.vitals.end(Loss::Released);
-        self.shared.live.remove(self.of.holder);
-        Ok(self.of.to_text())
+        self.shared.live.remove(self.of().holder);
+        self.over = true;
+        Ok(self.of().to_text())
     }
 
     async fn stop_keeping(&mut self) {
         if self.kept {
-            self.shared.keeper.stop(self.of.holder).await;
+            self.shared.keeper.stop(self.of().holder).await;
             self.kept = false;
         }
     }
@@ -64,27 +71,25 @@ impl Held {
     pub(super) fn keep_alive(mut self) -> Self {
         if !self.kept {
             self.kept = true;
-            let HandOver { key, holder, ttl, .. } = &self.of;
-            let vitals = Arc::clone(&self.vitals);
-            self.shared.keeper.keep(&self.shared, key.clone(), *holder, *ttl, vitals);
+            self.shared.keeper.keep(&self.shared, Arc::clone(&self.vitals));
         }
         self
     }
 
     pub(crate) fn key(&self) -> &Key {
-        &self.of.key
+        &self.of().key
     }
 
     pub(crate) fn owner(&self) -> Option<&str> {
-        self.of.owner.as_ref().map(Owner::as_str)
+        self.of().owner.as_ref().map(Owner::as_str)
     }
 
     pub(crate) fn slot(&self) -> u32 {
-        self.of.slot
+        self.of().slot
     }
 
     pub(crate) fn fence(&self) -> Fence {
-        self.of.fence
+        self.of().fence
     }
 
     pub(crate) fn remaining(&self) -> Duration {
@@ -104,12 +109,12 @@ impl Held {
     /// Extends the hold by `ttl` from now, or by its own. What was lost stays lost.
     pub(crate) async fn refresh(&mut self, ttl: Option<Duration>) -> Result<Duration, Error> {
         let ttl = match ttl {
-            None => self.of.ttl,
+            None => self.of().ttl,
             Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
         let extend = Extend::Hold(ttl);
-        let batch = [Refresh { key: self.of.key.clone(), holder: self.of.holder, extend }];
+        let batch = [Refresh { key: self.of().key.clone(), holder: self.of().holder, extend }];
         let refreshing = self.vitals.begin_refresh(ttl).map_err(|loss| self.lost_error(loss))?;
         let answer = self.shared.backend.refresh(&batch).await;
         match answer.map(|answers| answers.into_iter().next()) {
@@ -133,14 +138,21 @@ impl Held {
         if self.vitals.gone().is_some() {
             return Ok(false);
         }
-        let told = self.loss();
-        let released = self.shared.backend.release(&self.of.key, self.of.holder).await;
+        let Shared { backend, clock, properties, .. } = &*self.shared;
+        // A reply that comes at once comes at the moment that it was asked for.
+        let asked = (!properties.at_once).then(|| clock.now());
+        let released = backend.release(&self.of().key, self.of().holder).await;
         let released = released.map_err(|error| self.unconfirmed(error, Operation::Release))?;
         self.vitals.end(match released {
             Ok(()) => Loss::Released,
-            Err(loss) => told.unwrap_or(loss),
+            // What the handle has told by then stays what it tells.
+            Err(loss) => {
+                let asked = asked.unwrap_or_else(|| self.shared.clock.now());
+                self.vitals.loss_at(asked).unwrap_or(loss)
+            }
         });
-        self.shared.live.remove(self.of.holder);
+        self.shared.live.remove(self.of().holder);
+        self.over = true;
         Ok(released.is_ok())
     }
 
@@ -149,25 +161,27 @@ impl Held {
     }
 
     fn unconfirmed(&self, error: BackendError, operation: Operation) -> Error {
-        Error::backend(error, operation, Some(&self.of.key))
+        Error::backend(error, operation, Some(&self.of().key))
     }
 
     fn error(&self, kind: ErrorKind, operation: Operation) -> Error {
-        Error::new(kind, operation, Some(&self.of.key))
+        Error::new(kind, operation, Some(&self.of().key))
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let gone = self.vitals.gone().is_some();
-        self.vitals.end(Loss::Released);
-        if self.kept && self.shared.keeper.stops_later(self.of.holder) {
+        if self.over {
+            return;
+        }
+        let gone = self.vitals.end(Loss::Released);
+        if self.kept && self.shared.keeper.stops_later(self.of().holder) {
             return; // A refresh of it is under way: the keeper gives it back after that.
         }
-        if gone {
-            self.shared.live.remove(self.of.holder);
+        if gone.is_some() {
+            self.shared.live.remove(self.of().holder);
         } else {
-            self.shared.give_back.give_back(&self.of.key, self.of.holder);
+            self.shared.give_back.give_back(&self.of().key, self.of().holder);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use rand::RngExt as _;
 use tokio::sync::{Notify, oneshot};
 
+use super::hand_over::HandOver;
 use super::leases::Shared;
 use super::vitals::{Refreshing, Vitals};
 use crate::backend::{Extend, Refresh, Refreshed};
@@ -55,8 +56,6 @@ struct Sign {
 
 #[derive(Debug)]
 struct Kept {
-    key: Key,
-    ttl: Ttl,
     vitals: Arc<Vitals>,
     state: State,
     /// How many refreshes in a row were not confirmed.
@@ -73,6 +72,12 @@ enum State {
     Stopping,
 }
 
+impl Kept {
+    fn ttl(&self) -> Ttl {
+        self.vitals.of.ttl
+    }
+}
+
 /// What is under way.
 #[derive(Debug, Default)]
 struct Batch {
@@ -85,20 +90,14 @@ struct Batch {
 impl Keeper {
     /// Keeps a hold. Called where a runtime is at hand; a task that ended with its runtime is
     /// replaced.
-    pub(super) fn keep(
-        &self,
-        shared: &Arc<Shared>,
-        key: Key,
-        holder: HolderId,
-        ttl: Ttl,
-        vitals: Arc<Vitals>,
-    ) {
+    pub(super) fn keep(&self, shared: &Arc<Shared>, vitals: Arc<Vitals>) {
+        let HandOver { holder, ttl, .. } = vitals.of;
         let due = shared.clock.now().after(jittered(ttl.as_duration() / 3));
         let mut holds = self.holds();
         let earliest = holds.next();
         holds.due.insert((due, holder));
         let state = State::Due(due);
-        holds.kept.insert(holder, Kept { key, ttl, vitals, state, unconfirmed: 0 });
+        holds.kept.insert(holder, Kept { vitals, state, unconfirmed: 0 });
         self.run(shared, &mut holds, earliest, due);
     }
 
@@ -220,14 +219,15 @@ impl Holds {
             let Some(&(due, holder)) = self.due.first() else { break };
             let Some(kept) = self.kept.get_mut(&holder) else { break };
             // Up to a twelfth of its ttl early: what was taken at about one time stays together.
-            if due.since(now) > kept.ttl.as_duration() / 12 {
+            if due.since(now) > kept.ttl().as_duration() / 12 {
                 break;
             }
             self.due.pop_first();
-            match kept.vitals.begin_refresh(kept.ttl) {
+            match kept.vitals.begin_refresh(kept.ttl()) {
                 Ok(refreshing) => {
                     kept.state = State::Refreshing;
-                    let (key, extend) = (kept.key.clone(), Extend::Hold(kept.ttl));
+                    let key = kept.vitals.of.key.clone();
+                    let extend = Extend::Hold(kept.ttl());
                     batch.refreshes.push(Refresh { key, holder, extend });
                     batch.sent.push(refreshing);
                 }
@@ -341,7 +341,7 @@ impl Holds {
             Some(answer) => {
                 kept.unconfirmed = 0;
                 let held = kept.vitals.answered(sent, answer).is_ok();
-                held.then_some(kept.ttl.as_duration() / 3)
+                held.then_some(kept.ttl().as_duration() / 3)
             }
             None => {
                 kept.vitals.unconfirmed(sent, applied);
@@ -362,7 +362,7 @@ impl Holds {
 
 /// Twice as long after each refresh that was not confirmed, up to a sixth of the ttl.
 fn pause(kept: &Kept) -> Duration {
-    let longest = kept.ttl.as_duration() / 6;
+    let longest = kept.ttl().as_duration() / 6;
     let shortest = (longest / 32).max(PAUSE_MIN);
     (shortest * (1 << kept.unconfirmed.min(10))).min(longest)
 }

@@ -21,15 +21,24 @@ pub(crate) struct Live {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) key: Key,
-    /// A hold's; none for an ask.
-    pub(super) vitals: Option<Arc<Vitals>>,
+pub(super) enum Entry {
+    Hold(Arc<Vitals>),
+    /// What waits, and what is being given back.
+    Ask(Key),
+}
+
+impl Entry {
+    pub(super) fn key(&self) -> &Key {
+        match self {
+            Entry::Hold(vitals) => &vitals.of.key,
+            Entry::Ask(key) => key,
+        }
+    }
 }
 
 impl Live {
-    pub(super) fn add(&self, holder: HolderId, key: &Key, vitals: Option<Arc<Vitals>>) {
-        self.entries().insert(holder, Entry { key: key.clone(), vitals });
+    pub(super) fn add(&self, holder: HolderId, entry: Entry) {
+        self.entries().insert(holder, entry);
     }
 
     /// It is given back, or was never granted.

@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::hand_over::HandOver;
 use crate::backend::Refreshed;
 use crate::clock::{Clock, Moment};
 use crate::error::{Applied, Loss};
 use crate::spec::End;
 use crate::terms::Ttl;
 
-/// The local deadline of a hold, and why it is gone when it is.
+/// A hold, its local deadline, and why it is gone when it is.
 #[derive(Debug)]
 pub(crate) struct Vitals {
+    pub(super) of: HandOver,
     clock: Clock,
     life: Mutex<Life>,
     /// Told of whatever may have brought the loss nearer.
@@ -25,6 +27,8 @@ struct Life {
     deadline: Deadline,
     /// Why it is gone, once that is known; at the deadline it is without.
     gone: Option<Loss>,
+    /// Whether somebody has waited for its loss.
+    watched: bool,
 }
 
 /// When a hold ends by this side's clock, and why it would.
@@ -59,9 +63,9 @@ impl Deadline {
 }
 
 impl Vitals {
-    pub(crate) fn new(clock: Clock, deadline: Deadline) -> Arc<Self> {
-        let life = Mutex::new(Life { deadline, gone: None });
-        Arc::new(Vitals { clock, life, changed: Notify::new() })
+    pub(super) fn new(of: HandOver, clock: Clock, deadline: Deadline) -> Arc<Self> {
+        let life = Mutex::new(Life { deadline, gone: None, watched: false });
+        Arc::new(Vitals { of, clock, life, changed: Notify::new() })
     }
 
     /// How long the hold surely still lasts.
@@ -75,7 +79,12 @@ impl Vitals {
 
     /// Why it is gone, if it is.
     pub(crate) fn loss(&self) -> Option<Loss> {
-        self.life().loss(self.clock.now())
+        self.loss_at(self.clock.now())
+    }
+
+    /// Why it was gone at some moment, if it was.
+    pub(crate) fn loss_at(&self, now: Moment) -> Option<Loss> {
+        self.life().loss(now)
     }
 
     /// Why the backend no longer has it, if that is known.
@@ -90,7 +99,8 @@ impl Vitals {
             tokio::pin!(changed);
             changed.as_mut().enable();
             let (loss, deadline) = {
-                let life = self.life();
+                let mut life = self.life();
+                life.watched = true;
                 (life.loss(self.clock.now()), life.deadline.at)
             };
             if let Some(loss) = loss {
@@ -159,10 +169,18 @@ impl Vitals {
         }
     }
 
-    /// It is gone, for this reason unless another is known.
-    pub(crate) fn end(&self, loss: Loss) {
-        self.life().gone.get_or_insert(loss);
-        self.changed.notify_waiters();
+    /// It is gone, for this reason unless another is known; answers the one that was.
+    pub(crate) fn end(&self, loss: Loss) -> Option<Loss> {
+        let (known, watched) = {
+            let mut life = self.life();
+            let known = life.gone;
+            life.gone = known.or(Some(loss));
+            (known, life.watched)
+        };
+        if known.is_none() && watched {
+            self.changed.notify_waiters();
+        }
+        known
     }
 
     fn life(&self) -> MutexGuard<'_, Life> {

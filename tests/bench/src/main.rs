@@ -6,8 +6,10 @@
 mod allocator;
 mod bindings;
 mod child;
+mod counting;
 mod guest;
 mod handover;
+mod keep;
 mod machine;
 mod native;
 mod process;
@@ -23,6 +25,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 
+use keep::Kept;
 use report::Report;
 use waiting::Allocation;
 
@@ -31,7 +34,7 @@ use waiting::Allocation;
 struct Args {
     /// Only this one.
     bench: Option<Bench>,
-    /// Takes one figure in this process: how the measurements of memory call themselves.
+    /// Takes one figure in this process: how the measurements of a whole process call themselves.
     #[arg(long, hide = true)]
     child: Option<Child>,
 }
@@ -48,6 +51,8 @@ enum Bench {
     Waiting,
     /// Memory of idle names, and after they were reclaimed.
     Reclaim,
+    /// What it takes to keep holds alive for a minute.
+    Keep,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,6 +61,9 @@ enum Child {
     WaitingSnug,
     WaitingPooled,
     Reclaim,
+    KeepTogether,
+    KeepSpread,
+    KeepAlone,
 }
 
 fn main() -> ExitCode {
@@ -90,6 +98,7 @@ fn run(bench: Bench) -> Result<Report> {
         Bench::Guest => guest::run(),
         Bench::Waiting => waiting::run(),
         Bench::Reclaim => reclaim::run(),
+        Bench::Keep => keep::run(),
     }
 }
 
@@ -99,6 +108,9 @@ fn take_figure(child: Child) -> Result<()> {
         Child::WaitingSnug => waiting::take(Allocation::Snug)?,
         Child::WaitingPooled => waiting::take(Allocation::Pooled)?,
         Child::Reclaim => reclaim::take()?,
+        Child::KeepTogether => keep::take(Kept::Together)?,
+        Child::KeepSpread => keep::take(Kept::Spread)?,
+        Child::KeepAlone => keep::take(Kept::Alone)?,
     };
     println!("{figures}");
     Ok(())

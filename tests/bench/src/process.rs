@@ -1,6 +1,7 @@
-//! What the kernel says of this process's memory.
+//! What the kernel says of this process.
 
 use std::fs;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -25,6 +26,20 @@ impl Memory {
             page_tables: field(&status, "VmPTE:")?,
         })
     }
+}
+
+/// Of the kernel's accounts of time, whatever its own clock's.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// Processor time that this process has used, its own and the kernel's for it: exact to 20 ms.
+pub(crate) fn cpu_time() -> Result<Duration> {
+    let stat = fs::read_to_string("/proc/self/stat").context("reading stat")?;
+    // The program's name comes before and may have blanks in it.
+    let (_, fields) = stat.rsplit_once(')').context("no end of the name")?;
+    let mut times = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+    let mut next = || times.next().context("no time")?.context("a time");
+    let ticks = next()? + next()?;
+    Ok(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
 
 fn field(text: &str, name: &str) -> Result<u64> {

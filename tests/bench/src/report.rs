@@ -36,6 +36,8 @@ pub(crate) enum Unit {
     KiB,
     Names,
     Calls,
+    Holds,
+    Percent,
 }
 
 #[derive(Debug)]
@@ -136,7 +138,10 @@ impl Figure {
     }
 
     fn cells(&self) -> [String; 8] {
-        let ratio = |ratio: &Ratio| format!("{:.2} of {}", ratio.value, ratio.to);
+        let ratio = |Ratio { value, to }: &Ratio| match *value < 0.1 {
+            true => format!("{value:.4} of {to}"),
+            false => format!("{value:.2} of {to}"),
+        };
         let goal = |goal| match goal {
             Goal::RatioAtMost(most) => format!("ratio <= {most}"),
             Goal::AtMost(most) => format!("<= {most} {}", self.unit),
@@ -161,6 +166,8 @@ impl fmt::Display for Unit {
             Unit::KiB => "KiB",
             Unit::Names => "names",
             Unit::Calls => "calls",
+            Unit::Holds => "holds",
+            Unit::Percent => "%",
         })
     }
 }
