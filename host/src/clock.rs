@@ -135,6 +135,14 @@ impl Manual {
 }
 
 impl Moment {
+    pub(crate) fn from_nanos(nanos: u64) -> Moment {
+        Moment(nanos)
+    }
+
+    pub(crate) fn as_nanos(self) -> u64 {
+        self.0
+    }
+
     /// How long after `earlier` this is; zero if it is not.
     pub fn since(self, earlier: Moment) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))

@@ -75,6 +75,30 @@ async fn what_was_dropped_before_is_waited_for() {
     closing.await.unwrap().unwrap();
 }
 
+/// Its handle is dropped while it is being given back: that it is dropped gives nothing back.
+#[tokio::test]
+async fn a_handle_dropped_while_closing_is_waited_for() {
+    for kept in [false, true] {
+        let (world, backend) = world();
+        let leases = world.leases();
+        let request = leases.lease("a").unwrap().ttl(10 * SECOND);
+        let request = if kept { request.keep_alive() } else { request };
+        let held = request.acquire().await.unwrap();
+        backend.always(Fault::DelayReply(SECOND));
+        if kept {
+            world.pass_slowly(4 * SECOND).await; // A refresh is on its way.
+        }
+        let closing = tokio::spawn(async move { leases.close(20 * SECOND).await });
+        settle().await;
+        drop(held);
+        settle().await;
+        assert!(!closing.is_finished(), "kept {kept}");
+        world.pass_slowly(3 * SECOND).await;
+        closing.await.unwrap().unwrap();
+        world.until_free(&lease("a")).await;
+    }
+}
+
 /// From a scheduler to a worker: another handle on the same backend.
 #[tokio::test]
 async fn a_hold_is_carried_to_another_handle() {

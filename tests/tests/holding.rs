@@ -57,6 +57,7 @@ through_both_doors! {
     a_reply_later_than_the_ttl_is_no_hold;
     a_refresh_whose_reply_is_later_than_the_ttl_is_lost;
     a_hung_refresh_holds_up_no_other;
+    a_refresh_by_hand_never_outlives_the_backends_end;
 }
 
 /// Case H2: the key is removed in the backend; extending it does not write it anew.
@@ -219,6 +220,29 @@ async fn a_hung_refresh_holds_up_no_other(t: Trouble) {
     }
     assert_eq!(short.look().await.lost, None);
     assert_eq!(long.look().await.lost, None);
+}
+
+/// The keeper's refresh is on its way when the holder refreshes by hand: the two are not mixed up,
+/// whichever is answered first.
+async fn a_refresh_by_hand_never_outlives_the_backends_end(t: Trouble) {
+    for delay in [10, 100, 160, 300] {
+        let mut held = t.world.actor().await.take(t.ask.clone().kept()).await;
+        t.backend.next(&[Fault::DelayReply(delay * MS), Fault::None]);
+        t.world.pass_slowly(340 * MS).await;
+        let by_hand =
+            tokio::spawn(async move { (held.refresh_for(Some(10 * SECOND)).await, held) });
+        t.world.pass_slowly(310 * MS).await;
+        let (refreshed, held) = by_hand.await.unwrap();
+        assert!(refreshed.is_ok(), "{refreshed:?}");
+        for _ in 0..20 {
+            t.world.pass_slowly(100 * MS).await;
+            let ends_in = t.world.view(&t.ask).await.holders[0].ends_in;
+            let remaining = held.look().await.remaining;
+            assert!(remaining <= ends_in, "{delay}: {remaining:?} of {ends_in:?}");
+            assert!(remaining > Duration::ZERO, "{delay}: it is kept");
+        }
+        assert_eq!(held.release().await, Ok(true));
+    }
 }
 
 /// Case H4: a refresh in flight when the release begins is no loss, and none is sent after.

@@ -113,22 +113,27 @@ impl Held {
             Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
+        let by_hand = match self.kept {
+            true => Some(self.shared.keeper.by_hand(&self.shared, self.of().holder).await),
+            false => None,
+        };
         let extend = Extend::Hold(ttl);
         let batch = [Refresh { key: self.of().key.clone(), holder: self.of().holder, extend }];
         let refreshing = self.vitals.begin_refresh(ttl).map_err(|loss| self.lost_error(loss))?;
         let answer = self.shared.backend.refresh(&batch).await;
-        match answer.map(|answers| answers.into_iter().next()) {
+        let answered = match answer.map(|answers| answers.into_iter().next()) {
             Ok(Some(answer)) => {
                 let confirmed = self.vitals.answered(&refreshing, answer);
-                confirmed.map_err(|loss| self.lost_error(loss))?;
-                Ok(self.remaining())
+                confirmed.map(|()| self.remaining()).map_err(|loss| self.lost_error(loss))
             }
             Ok(None) => Err(self.error(ErrorKind::Internal, Operation::Refresh)),
             Err(error) => {
                 self.vitals.unconfirmed(&refreshing, error.applied);
                 Err(self.unconfirmed(error, Operation::Refresh))
             }
-        }
+        };
+        drop(by_hand);
+        answered
     }
 
     /// Gives the hold back; says whether it was still this one's. May be tried again after an
@@ -179,7 +184,7 @@ impl Drop for Held {
             return; // A refresh of it is under way: the keeper gives it back after that.
         }
         if gone.is_some() {
-            self.shared.live.remove(self.of().holder);
+            self.shared.live.remove_hold(self.of().holder);
         } else {
             self.shared.give_back.give_back(&self.of().key, self.of().holder);
         }

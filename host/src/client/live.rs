@@ -49,6 +49,14 @@ impl Live {
         }
     }
 
+    /// Its handle ends and has nothing to give back; what is being given back stays until it is.
+    pub(super) fn remove_hold(&self, holder: HolderId) {
+        let is_hold = matches!(self.entries().get(&holder), Some(Entry::Hold(_)));
+        if is_hold {
+            self.remove(holder);
+        }
+    }
+
     /// It could not be given back and is left to its ttl. Who closes is told.
     pub(super) fn leave_to_ttl(&self, holder: HolderId) {
         if !self.is_closed() {

@@ -1,5 +1,6 @@
 //! Whether a hold still is one: what its handle, its keeper and whoever waits for its loss share.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub(crate) struct Vitals {
     pub(super) of: HandOver,
     clock: Clock,
     life: Mutex<Life>,
+    /// The deadline, or zero once it is gone: read without the lock.
+    until_nanos: AtomicU64,
     /// Told of whatever may have brought the loss nearer.
     changed: Notify,
 }
@@ -64,17 +67,14 @@ impl Deadline {
 
 impl Vitals {
     pub(super) fn new(of: HandOver, clock: Clock, deadline: Deadline) -> Arc<Self> {
-        let life = Mutex::new(Life { deadline, gone: None, watched: false });
-        Arc::new(Vitals { of, clock, life, changed: Notify::new() })
+        let life = Life { deadline, gone: None, watched: false };
+        let (until_nanos, life) = (AtomicU64::new(life.until_nanos()), Mutex::new(life));
+        Arc::new(Vitals { of, clock, life, until_nanos, changed: Notify::new() })
     }
 
     /// How long the hold surely still lasts.
     pub(crate) fn remaining(&self) -> Duration {
-        let life = *self.life();
-        match life.gone {
-            None => life.deadline.at.since(self.clock.now()),
-            Some(_) => Duration::ZERO,
-        }
+        Moment::from_nanos(self.until_nanos.load(Ordering::Acquire)).since(self.clock.now())
     }
 
     /// Why it is gone, if it is.
@@ -115,72 +115,77 @@ impl Vitals {
 
     /// A refresh is about to be sent. Until it is answered it may have been applied or not: the
     /// hold counts on no more than the nearer of the two ends. What is lost is not refreshed.
+    ///
+    /// One at a time: of two the answers could come in another order than they were applied in.
     pub(crate) fn begin_refresh(&self, ttl: Ttl) -> Result<Refreshing, Loss> {
-        let mut life = self.life();
-        let sent = self.clock.now();
-        if let Some(loss) = life.loss(sent) {
-            return Err(loss);
-        }
-        let before = life.deadline;
-        let if_applied = Deadline::new(sent, ttl, ttl.as_duration(), End::Ttl);
-        let loss = if before.loss == Loss::MaxHold { before.loss } else { Loss::Unconfirmed };
-        life.deadline = Deadline { at: before.at.min(if_applied.at), loss };
-        drop(life);
-        if if_applied.at < before.at {
-            self.changed.notify_waiters();
-        }
-        Ok(Refreshing { sent, ttl, before })
+        self.change(|life, sent| {
+            if let Some(loss) = life.loss(sent) {
+                return Err(loss);
+            }
+            let before = life.deadline;
+            let if_applied = Deadline::new(sent, ttl, ttl.as_duration(), End::Ttl);
+            let loss = if before.loss == Loss::MaxHold { before.loss } else { Loss::Unconfirmed };
+            life.deadline = Deadline { at: before.at.min(if_applied.at), loss };
+            Ok(Refreshing { sent, ttl, before })
+        })
     }
 
     /// A refresh was answered. What was lost meanwhile stays lost.
     pub(crate) fn answered(&self, refreshing: &Refreshing, answer: Refreshed) -> Result<(), Loss> {
-        let mut life = self.life();
-        if let Some(loss) = life.loss(self.clock.now()) {
-            return Err(loss);
-        }
-        match answer {
-            Refreshed::Held { ends_in, end } => {
-                life.deadline = Deadline::new(refreshing.sent, refreshing.ttl, ends_in, end);
-                if life.deadline.is_past(self.clock.now()) {
-                    life.deadline.loss = Loss::Unconfirmed;
-                    drop(life);
-                    self.changed.notify_waiters();
-                    return Err(Loss::Unconfirmed);
+        self.change(|life, now| {
+            if let Some(loss) = life.loss(now) {
+                return Err(loss);
+            }
+            match answer {
+                Refreshed::Held { ends_in, end } => {
+                    let Refreshing { sent, ttl, .. } = *refreshing;
+                    life.deadline = Deadline::new(sent, ttl, ends_in, end);
+                    if life.deadline.is_past(now) {
+                        life.deadline.loss = Loss::Unconfirmed;
+                    }
                 }
-                Ok(())
+                Refreshed::Lost(loss) => life.gone = Some(loss),
+                // What is answered for a ticket confirms no hold.
+                Refreshed::InLine { .. } | Refreshed::NotInLine => {
+                    life.gone = Some(Loss::Unconfirmed);
+                }
             }
-            other => {
-                let loss = match other {
-                    Refreshed::Lost(loss) => loss,
-                    _ => Loss::Unconfirmed, // What is answered for a ticket confirms no hold.
-                };
-                life.gone = Some(loss);
-                drop(life);
-                self.changed.notify_waiters();
-                Err(loss)
-            }
-        }
+            life.loss(now).map_or(Ok(()), Err)
+        })
     }
 
     /// A refresh was not confirmed.
     pub(crate) fn unconfirmed(&self, refreshing: &Refreshing, applied: Applied) {
         if applied == Applied::No {
-            self.life().deadline.at = refreshing.before.at;
+            self.change(|life, _| life.deadline.at = refreshing.before.at);
         }
     }
 
     /// It is gone, for this reason unless another is known; answers the one that was.
     pub(crate) fn end(&self, loss: Loss) -> Option<Loss> {
-        let (known, watched) = {
-            let mut life = self.life();
-            let known = life.gone;
-            life.gone = known.or(Some(loss));
-            (known, life.watched)
-        };
-        if known.is_none() && watched {
+        let mut life = self.life();
+        let known = life.gone;
+        life.gone = known.or(Some(loss));
+        self.publish(life);
+        known
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Life, Moment) -> T) -> T {
+        let mut life = self.life();
+        let answer = change(&mut life, self.clock.now());
+        self.publish(life);
+        answer
+    }
+
+    /// Makes a change seen by who looks without the lock, and told to who waits for the loss.
+    fn publish(&self, life: MutexGuard<'_, Life>) {
+        let until_nanos = life.until_nanos();
+        let before = self.until_nanos.swap(until_nanos, Ordering::AcqRel);
+        let tell = life.watched && until_nanos < before;
+        drop(life);
+        if tell {
             self.changed.notify_waiters();
         }
-        known
     }
 
     fn life(&self) -> MutexGuard<'_, Life> {
@@ -189,6 +194,10 @@ impl Vitals {
 }
 
 impl Life {
+    fn until_nanos(&self) -> u64 {
+        self.gone.map_or(self.deadline.at.as_nanos(), |_| 0)
+    }
+
     fn loss(&self, now: Moment) -> Option<Loss> {
         self.gone.or_else(|| self.deadline.is_past(now).then_some(self.deadline.loss))
     }
