@@ -167,3 +167,30 @@ async fn a_text_that_is_none_is_refused() {
         assert_eq!(refused.to_string(), "attach: invalid hand-over: a text that detach answered");
     }
 }
+
+/// Each of two handles on one hold can end the other's, and no more: others are kept on.
+#[tokio::test]
+async fn a_hold_that_is_attached_twice_and_kept_hinders_no_other() {
+    let (world, _) = world();
+    let leases = world.leases();
+    let kept = |name: &str| leases.lease(name).unwrap().ttl(SECOND).keep_alive();
+    let other = kept("b").acquire().await.unwrap();
+    let text = kept("a").acquire().await.unwrap().detach().await.unwrap();
+    let mut first = leases.attach::<Lease>(&text).await.unwrap().keep_alive();
+    let second = leases.attach::<Lease>(&text).await.unwrap().keep_alive();
+    world.pass_slowly(2 * SECOND).await;
+    assert_eq!(second.loss(), None);
+    first.release().await.unwrap();
+    drop((first, second));
+    world.pass_slowly(3 * SECOND).await;
+    assert_eq!(other.loss(), None);
+}
+
+#[tokio::test]
+async fn close_leaves_a_detached_hold() {
+    let (world, _) = world();
+    let leases = world.leases();
+    let text = leases.lease("a").unwrap().acquire().await.unwrap().detach().await.unwrap();
+    leases.close(SECOND).await.unwrap();
+    let _attached = world.leases().attach::<Lease>(&text).await.unwrap();
+}

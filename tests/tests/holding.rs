@@ -372,3 +372,75 @@ async fn release_and_drop_race_refreshes() {
     }
     assert!(backend.refreshes() > 100, "{} refreshes raced", backend.refreshes());
 }
+
+/// A refresh by hand is asked for while the keeper's is under way: whichever the backend applies
+/// last, the local deadline comes before its end.
+#[tokio::test]
+async fn the_deadline_comes_before_the_end_whichever_answer_is_last() {
+    for (keepers, by_hand) in [(200, 0), (0, 100), (100, 100)] {
+        let t = trouble(Door::Native);
+        let leases = t.world.leases();
+        let request = leases.lease("a").unwrap().ttl(3 * SECOND).keep_alive();
+        let mut held = request.acquire().await.unwrap();
+        settle().await;
+        t.backend.next(&[
+            Fault::DelayReply(keepers * MS),
+            Fault::DelayReply(by_hand * MS),
+            Fault::Hang,
+        ]);
+        t.world.pass(SECOND); // The keeper's is sent.
+        settle().await;
+        let refresh = tokio::spawn(async move { (held.refresh_for(SECOND).await, held) });
+        settle().await;
+        t.world.pass_slowly(300 * MS).await;
+        let (_, held) = refresh.await.unwrap();
+        let ends_in = t.world.view(&t.ask).await.holders[0].ends_in;
+        assert!(held.remaining() < ends_in, "{:?} {keepers} {by_hand}", held.remaining());
+    }
+}
+
+/// A kept hold that was given a nearer end by hand is refreshed before that.
+#[tokio::test]
+async fn a_kept_hold_outlives_a_shorter_refresh_by_hand() {
+    let t = trouble(Door::Native);
+    let request = t.world.leases().lease("a").unwrap().ttl(30 * SECOND).keep_alive();
+    let mut held = request.acquire().await.unwrap();
+    held.refresh_for(SECOND).await.unwrap();
+    t.world.pass_slowly(5 * SECOND).await;
+    assert_eq!(held.loss(), None);
+    assert!(held.remaining() > 20 * SECOND);
+}
+
+/// What `hold` answers can be given to another task.
+#[tokio::test]
+async fn hold_runs_in_a_task_of_its_own() {
+    let request = Leases::memory().lease("a").unwrap();
+    let shared = Arc::new(7);
+    let held = tokio::spawn(async move {
+        let shared = Arc::clone(&shared);
+        let held = request.hold(async |lease| {
+            tokio::task::yield_now().await;
+            assert!(!lease.is_lost());
+            Ok::<_, leases::Error>(*shared)
+        });
+        held.await
+    });
+    assert_eq!(held.await.unwrap().unwrap(), 7);
+}
+
+/// A refresh that brings the end nearer is told to who waits for it, answered or not.
+#[tokio::test]
+async fn lost_resolves_at_a_nearer_end() {
+    let t = trouble(Door::Native);
+    let request = t.world.leases().lease("a").unwrap().ttl(60 * SECOND);
+    let mut held = request.acquire().await.unwrap();
+    let lost = tokio::spawn(held.lost());
+    settle().await;
+    t.backend.always(Fault::Hang);
+    let refresh = tokio::spawn(async move { held.refresh_for(SECOND).await });
+    settle().await;
+    t.world.pass(900 * MS);
+    settle().await;
+    assert!(lost.is_finished());
+    refresh.abort();
+}

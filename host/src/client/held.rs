@@ -114,7 +114,7 @@ impl Held {
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
         let by_hand = match self.kept {
-            true => Some(self.shared.keeper.by_hand(&self.shared, self.of().holder).await),
+            true => Some(self.shared.keeper.by_hand(&self.shared, self.of().holder, ttl).await),
             false => None,
         };
         let extend = Extend::Hold(ttl);

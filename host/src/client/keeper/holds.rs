@@ -12,6 +12,7 @@ use crate::client::vitals::{Refreshing, Vitals};
 use crate::clock::Moment;
 use crate::error::Applied;
 use crate::holder::{HolderId, HolderMap};
+use crate::name::Key;
 use crate::terms::Ttl;
 
 /// The most holds that are refreshed in one round trip.
@@ -108,7 +109,10 @@ impl Holds {
         let mut batch = Batch::default();
         while batch.refreshes.len() < BATCH_MAX {
             let Some(&(due, holder)) = self.due.first() else { break };
-            let Some(kept) = self.kept.get_mut(&holder) else { break };
+            let Some(kept) = self.kept.get_mut(&holder) else {
+                self.due.pop_first();
+                continue;
+            };
             // Up to a twelfth of its ttl early: what was taken at about one time stays together.
             if due.since(now) > kept.ttl().as_duration() / 12 {
                 break;
@@ -128,6 +132,21 @@ impl Holds {
         batch
     }
 
+    /// The task ended, with its runtime or by a panic, while a batch was under way: its holds are
+    /// due. Answers those that their handles gave up meanwhile.
+    pub(super) fn batch_was_dropped(&mut self, now: Moment) -> Vec<(Key, HolderId)> {
+        let stopping = self.kept.extract_if(|_, kept| kept.state == State::Stopping);
+        let given_up =
+            stopping.map(|(holder, kept)| (kept.vitals.of.key.clone(), holder)).collect();
+        for (holder, kept) in &mut self.kept {
+            if kept.state == State::Refreshing {
+                kept.state = State::Due(now);
+                self.due.insert((now, *holder));
+            }
+        }
+        given_up
+    }
+
     /// Deals with what became of one hold's refresh, nothing if it was not confirmed; says whether
     /// its handle gave it up meanwhile.
     pub(super) fn answered(
@@ -139,9 +158,14 @@ impl Holds {
         now: Moment,
     ) -> bool {
         let Some(kept) = self.kept.get_mut(&holder) else { return false };
-        if kept.state == State::Stopping {
-            self.kept.remove(&holder);
-            return true;
+        match kept.state {
+            State::Refreshing => {}
+            State::Stopping => {
+                self.kept.remove(&holder);
+                return true;
+            }
+            // Another handle's, kept meanwhile.
+            State::Due(_) | State::ByHand => return false,
         }
         let pause = match answer {
             Some(answer) => {

@@ -17,6 +17,7 @@ use crate::backend::{Extend, Refresh, Refreshed};
 use crate::clock::Moment;
 use crate::holder::HolderId;
 use crate::name::Key;
+use crate::terms::Ttl;
 
 use holds::{Holds, Kept, Sign, State};
 
@@ -39,6 +40,8 @@ pub(crate) struct Keeper {
 pub(super) struct ByHand<'a> {
     shared: &'a Shared,
     holder: HolderId,
+    /// How long the hold may last then: it is due again in time.
+    ttl: Ttl,
 }
 
 impl Keeper {
@@ -49,6 +52,9 @@ impl Keeper {
         let due = shared.clock.now().after(jittered(ttl.as_duration() / 3));
         let mut holds = self.holds();
         let earliest = holds.next();
+        if let Some(State::Due(due)) = holds.kept.get(&holder).map(|kept| kept.state) {
+            holds.due.remove(&(due, holder)); // Another handle's, attached to the same hold.
+        }
         holds.due.insert((due, holder));
         let state = State::Due(due);
         holds.kept.insert(holder, Kept { vitals, state, unconfirmed: 0 });
@@ -86,7 +92,12 @@ impl Keeper {
 
     /// Leaves a kept hold to its handle, which refreshes it; returns when no refresh of the
     /// keeper's own is under way.
-    pub(super) async fn by_hand<'a>(&self, shared: &'a Shared, holder: HolderId) -> ByHand<'a> {
+    pub(super) async fn by_hand<'a>(
+        &self,
+        shared: &'a Shared,
+        holder: HolderId,
+        ttl: Ttl,
+    ) -> ByHand<'a> {
         loop {
             let ended = self.batch_ended.notified();
             tokio::pin!(ended);
@@ -98,9 +109,9 @@ impl Keeper {
                     Some(State::Due(due)) => {
                         holds.due.remove(&(due, holder));
                         holds.set(holder, State::ByHand);
-                        return ByHand { shared, holder };
+                        return ByHand { shared, holder, ttl };
                     }
-                    _ => return ByHand { shared, holder },
+                    _ => return ByHand { shared, holder, ttl },
                 }
             }
             ended.await;
@@ -171,8 +182,8 @@ impl Drop for ByHand<'_> {
         let keeper = &self.shared.keeper;
         let mut holds = keeper.holds();
         let kept = holds.kept.get(&self.holder).filter(|kept| kept.state == State::ByHand);
-        let Some(ttl) = kept.map(|kept| kept.ttl().as_duration()) else { return };
-        let due = self.shared.clock.now().after(jittered(ttl / 3));
+        let Some(ttl) = kept.map(|kept| kept.ttl().min(self.ttl)) else { return };
+        let due = self.shared.clock.now().after(jittered(ttl.as_duration() / 3));
         holds.set(self.holder, State::Due(due));
         holds.due.insert((due, self.holder));
         keeper.earlier.notify_one();

@@ -11,27 +11,44 @@ use crate::error::Applied;
 
 /// Starts the task, where a runtime is at hand.
 pub(super) fn start(shared: &Arc<Shared>) {
-    tokio::spawn(keep_all(Running(Arc::clone(shared))));
+    tokio::spawn(keep_all(Running { shared: Arc::clone(shared), is_over: false }));
 }
 
 /// The task's hold on the keeper: however the task ends, the keeper knows that it has.
-struct Running(Arc<Shared>);
+struct Running {
+    shared: Arc<Shared>,
+    /// It ended because there was nothing to do; another may run by now.
+    is_over: bool,
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.keeper.holds().running = false;
+        if self.is_over {
+            return;
+        }
+        let Shared { keeper, clock, give_back, .. } = &*self.shared;
+        let given_up = {
+            let mut holds = keeper.holds();
+            holds.running = false;
+            holds.batch_was_dropped(clock.now())
+        };
+        keeper.batch_ended.notify_waiters();
+        for (key, holder) in given_up {
+            give_back.give_back(&key, holder);
+        }
     }
 }
 
 /// Refreshes until nothing is kept any more.
-async fn keep_all(running: Running) {
-    let shared = &running.0;
-    let keeper = &shared.keeper;
+async fn keep_all(mut running: Running) {
+    let shared = Arc::clone(&running.shared);
+    let (shared, keeper) = (&*shared, &shared.keeper);
     loop {
         let batch = {
             let mut holds = keeper.holds();
             if holds.is_empty() {
                 holds.running = false;
+                running.is_over = true;
                 return;
             }
             holds.take_due(shared.clock.now())
