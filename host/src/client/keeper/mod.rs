@@ -5,9 +5,9 @@ mod holds;
 mod task;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rand::RngExt as _;
-use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
 use super::hand_over::HandOver;
@@ -98,49 +98,42 @@ impl Keeper {
         holder: HolderId,
         ttl: Ttl,
     ) -> ByHand<'a> {
+        let leave = |holds: &mut Holds, state| {
+            if let Some(State::Due(due)) = state {
+                holds.due.remove(&(due, holder));
+                holds.set(holder, State::ByHand);
+            }
+        };
+        self.when_not_refreshing(holder, leave).await;
+        ByHand { shared, holder, ttl }
+    }
+
+    /// Stops refreshing a hold, and returns when no refresh of it is under way.
+    ///
+    /// # Cancellation
+    /// It may be kept still; who drops the hold then asks [`stops_later`](Self::stops_later).
+    pub(super) async fn stop(&self, holder: HolderId) {
+        let stop = |holds: &mut Holds, state| {
+            // One that was given up before, the keeper gives back.
+            if state != Some(State::Stopping) {
+                self.remove(holds, holder);
+            }
+        };
+        self.when_not_refreshing(holder, stop).await;
+    }
+
+    /// Acts on a hold as soon as no refresh of it is under way.
+    async fn when_not_refreshing(&self, holder: HolderId, act: impl Fn(&mut Holds, Option<State>)) {
         loop {
             let ended = self.batch_ended.notified();
             tokio::pin!(ended);
             ended.as_mut().enable();
             {
                 let mut holds = self.holds();
-                match holds.kept.get(&holder).map(|kept| kept.state) {
-                    Some(State::Refreshing) => {}
-                    Some(State::Due(due)) => {
-                        holds.due.remove(&(due, holder));
-                        holds.set(holder, State::ByHand);
-                        return ByHand { shared, holder, ttl };
-                    }
-                    _ => return ByHand { shared, holder, ttl },
+                let state = holds.kept.get(&holder).map(|kept| kept.state);
+                if state != Some(State::Refreshing) {
+                    return act(&mut holds, state);
                 }
-            }
-            ended.await;
-        }
-    }
-
-    /// Stops refreshing a hold, and returns when no refresh of it is under way.
-    ///
-    /// # Cancellation
-    /// It is stopped all the same; who drops the hold then asks [`stops_later`](Self::stops_later).
-    pub(super) async fn stop(&self, holder: HolderId) {
-        loop {
-            let ended = self.batch_ended.notified();
-            tokio::pin!(ended);
-            ended.as_mut().enable();
-            let refreshing = {
-                let mut holds = self.holds();
-                match holds.kept.get(&holder).map(|kept| kept.state) {
-                    Some(State::Refreshing) => true,
-                    // Given up before: the keeper gives it back.
-                    Some(State::Stopping) => false,
-                    Some(State::Due(_) | State::ByHand) | None => {
-                        self.remove(&mut holds, holder);
-                        false
-                    }
-                }
-            };
-            if !refreshing {
-                return;
             }
             ended.await;
         }
