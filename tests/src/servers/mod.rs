@@ -1,0 +1,13 @@
+//! Real servers, each private to the test that starts it: on free ports of 127.0.0.1, in a
+//! temporary folder, gone when its handle is dropped or the test's process dies.
+
+mod port;
+mod process;
+pub mod redis;
+mod server;
+mod spawner;
+mod until;
+
+pub use redis::Redis;
+pub use server::Server;
+pub use until::until;
