@@ -11,6 +11,6 @@ mod spawner;
 mod until;
 
 pub use proxy::Proxy;
-pub use redis::Redis;
+pub use redis::{Cluster, Moving, Redis, Sentinel};
 pub use server::Server;
 pub use until::until;

@@ -90,6 +90,11 @@ impl Server {
         self.ports[0].number()
     }
 
+    /// The port that its like connect to, of one that has two.
+    pub(super) fn second_port(&self) -> u16 {
+        self.ports[1].number()
+    }
+
     /// The id of its process. Panics while it is down.
     pub fn process_id(&self) -> u32 {
         self.process().as_ref().expect("it runs").id()

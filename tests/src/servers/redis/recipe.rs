@@ -12,9 +12,26 @@ const INSTALLED_BY: &str = "apt-get install redis-server redis-sentinel";
 
 /// A server that keeps nothing on disk, with these lines added to its configuration.
 pub(super) fn server(lines: &[&str]) -> Recipe {
-    let mut lines: Vec<_> = QUIET.iter().chain(lines).map(|line| String::from(*line)).collect();
-    lines.push(String::new());
-    recipe("redis-server", 1, move |_| lines.join("\n"))
+    let text = text(lines);
+    recipe("redis-server", 1, move |_| text.clone())
+}
+
+/// A node of a cluster, which knows no other yet.
+pub(super) fn node(lines: &[&str]) -> Recipe {
+    let text = text(lines);
+    recipe("redis-server", 2, move |ports| {
+        format!("cluster-enabled yes\ncluster-port {}\ncluster-node-timeout 2000\n{text}", ports[1])
+    })
+}
+
+/// A sentinel that decides alone, and soon, about the primary on this port.
+pub(super) fn sentinel(service: &str, primary: u16) -> Recipe {
+    let text = format!(
+        "sentinel monitor {service} 127.0.0.1 {primary} 1\n\
+         sentinel down-after-milliseconds {service} 500\n\
+         sentinel failover-timeout {service} 2000\n"
+    );
+    recipe("redis-sentinel", 1, move |_| text.clone())
 }
 
 const QUIET: [&str; 6] = [
@@ -27,8 +44,12 @@ const QUIET: [&str; 6] = [
     "repl-timeout 5",
 ];
 
+fn text(lines: &[&str]) -> String {
+    QUIET.iter().chain(lines).map(|line| format!("{line}\n")).collect()
+}
+
 /// A program of Redis with this configuration, which is told the ports.
-pub(super) fn recipe(
+fn recipe(
     name: &'static str,
     ports: usize,
     configuration: impl Fn(&[u16]) -> String + Send + Sync + 'static,
