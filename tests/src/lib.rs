@@ -13,6 +13,7 @@ pub mod faults;
 pub mod guests;
 pub mod model;
 pub mod native;
+pub mod servers;
 pub mod trouble;
 pub mod wasm;
 pub mod world;
