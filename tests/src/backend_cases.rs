@@ -10,14 +10,14 @@ use leases::{
     Quota, Refresh, Refreshed, Ttl, TtlBounds,
 };
 
-use crate::{Case, listed};
+use crate::{Case, Setting, listed};
 
 /// A backend and its time.
 pub struct Bare {
-    /// The backend.
-    pub backend: Arc<dyn Backend>,
-    /// Its clock.
-    pub time: ManualClock,
+    backend: Arc<dyn Backend>,
+    time: ManualClock,
+    /// What lives as long as they.
+    _setting: Setting,
 }
 
 /// Every case.
@@ -39,6 +39,12 @@ pub const ALL: &[Case<Bare>] = listed![
 const SECOND: Duration = Duration::from_secs(1);
 
 impl Bare {
+    /// A setting's backend, with nothing around it.
+    pub fn new(setting: Setting) -> Self {
+        let (backend, time) = (Arc::clone(&setting.backend), setting.time.clone());
+        Bare { backend, time, _setting: setting }
+    }
+
     fn key(&self, kind: Kind, name: &str) -> Key {
         Key { kind, name: Name::new(name).expect("a name") }
     }

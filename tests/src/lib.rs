@@ -9,17 +9,22 @@ pub mod actor;
 pub mod ask;
 pub mod backend_cases;
 pub mod cases;
+pub mod counted;
 pub mod faults;
 pub mod guests;
 pub mod model;
 pub mod native;
+mod rest;
 pub mod servers;
+pub mod setting;
 pub mod trouble;
 pub mod wasm;
 pub mod world;
 
 pub use actor::{Actor, Failure, Held, Verdict};
 pub use ask::{Ask, lease, semaphore};
+pub use counted::Counted;
+pub use setting::Setting;
 pub use world::{Door, World};
 
 use std::pin::Pin;

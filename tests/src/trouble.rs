@@ -25,6 +25,6 @@ pub struct Trouble {
 pub fn trouble(door: Door) -> Trouble {
     let time = ManualClock::new();
     let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
-    let world = World::new(Arc::clone(&backend) as Arc<dyn Backend>, time.clone(), door);
+    let world = World::in_process(Arc::clone(&backend) as Arc<dyn Backend>, time.clone(), door);
     Trouble { world, backend, time, ask: lease("a").ttl(Duration::from_secs(1)) }
 }

@@ -13,7 +13,12 @@ use tokio::task::JoinHandle;
 
 use crate::actor::{Actor, Failure, Held};
 use crate::ask::Ask;
+use crate::counted::Counted;
+use crate::rest::Rest;
+use crate::setting::Setting;
 use crate::{native, wasm};
+
+pub use crate::rest::take_turns;
 
 /// How long a condition may take to come true before a case fails.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -22,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Clone)]
 pub struct World {
     backend: Arc<dyn Backend>,
-    time: ManualClock,
+    rest: Rest,
+    setting: Setting,
     door: Door,
     names: Arc<AtomicU32>,
 }
@@ -40,25 +46,37 @@ pub enum Door {
 pub struct Acquiring(JoinHandle<Result<Held, Failure>>);
 
 impl World {
-    /// A world over a backend whose clock is `time`.
-    pub fn new(backend: Arc<dyn Backend>, time: ManualClock, door: Door) -> Self {
-        World { backend, time, door, names: Arc::default() }
+    /// A world in a setting.
+    pub fn new(setting: Setting, door: Door) -> Self {
+        let counted = Arc::new(Counted::new(Arc::clone(&setting.backend)));
+        let rest = Rest::new(Arc::clone(&counted), setting.rest.clone());
+        World { backend: counted, rest, setting, door, names: Arc::default() }
+    }
+
+    /// A world over a backend that does no I/O and whose clock is `time`.
+    pub fn in_process(backend: Arc<dyn Backend>, time: ManualClock, door: Door) -> Self {
+        World::new(Setting::in_process(backend, time), door)
     }
 
     /// A world in memory.
     pub fn memory(door: Door) -> Self {
         let time = ManualClock::new();
-        World::new(Arc::new(memory(&time)), time, door)
+        World::in_process(Arc::new(memory(&time)), time, door)
     }
 
-    /// The backend itself.
+    /// The backend itself, but that what is asked of it is counted.
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
 
+    /// How many of the backend's operations are in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.rest.in_flight()
+    }
+
     /// The engine over the backend.
     pub fn leases(&self) -> Leases {
-        Leases::builder(Arc::clone(&self.backend)).clock(self.time.clock()).build()
+        Leases::builder(Arc::clone(&self.backend)).clock(self.setting.time.clock()).build()
     }
 
     /// A name of this case's own.
@@ -87,7 +105,18 @@ impl World {
 
     /// Lets time pass.
     pub fn pass(&self, time: Duration) {
-        self.time.advance(time);
+        self.setting.time.advance(time);
+    }
+
+    /// Returns when everybody sleeps: no operation is in flight, every wake-up that was sent has
+    /// come, and whoever could run has run. Fails when that does not come true.
+    pub async fn settle(&self) {
+        self.rest.reached().await;
+    }
+
+    /// Lets others, and the runtime's I/O, go on before a condition is looked at again.
+    pub async fn go_on(&self) {
+        self.rest.go_on().await;
     }
 
     /// Lets time pass as it does: step by step, and whoever wakes in between acts.
@@ -97,7 +126,7 @@ impl World {
         while !left.is_zero() {
             let step = step.min(left);
             self.pass(step);
-            settle().await;
+            self.settle().await;
             left -= step;
         }
     }
@@ -115,7 +144,7 @@ impl World {
             self.view(ask).await.waiters.len() == before + 1
         })
         .await;
-        settle().await;
+        self.settle().await;
         acquiring
     }
 
@@ -128,23 +157,20 @@ impl World {
     }
 
     /// Returns when a condition is true; fails when it does not come true.
-    pub async fn until(&self, what: &str, condition: impl AsyncFn() -> bool) {
+    pub async fn until(&self, what: &str, mut condition: impl AsyncFnMut() -> bool) {
         let watched = async {
             while !condition().await {
-                tokio::task::yield_now().await;
+                self.go_on().await;
             }
         };
-        let in_time = tokio::time::timeout(PATIENCE, watched).await;
-        in_time.unwrap_or_else(|_| panic!("in {PATIENCE:?} it did not come true that {what}"));
+        in_time(what, watched).await;
     }
 }
 
-/// Lets every task that can run do so, for more turns than any of them takes. On the one thread of
-/// a case that leaves all of them asleep.
-pub async fn settle() {
-    for _ in 0..64 {
-        tokio::task::yield_now().await;
-    }
+/// What must come true, which fails when it does not.
+pub(crate) async fn in_time<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    let in_time = tokio::time::timeout(PATIENCE, coming).await;
+    in_time.unwrap_or_else(|_| panic!("in {PATIENCE:?} it did not come true that {what}"))
 }
 
 /// An acquire of this actor, by itself.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use leases::{Backend, Leases, ManualClock};
 use leases_tests::faults::Slow;
-use leases_tests::world::{memory, settle};
+use leases_tests::world::memory;
 use leases_tests::{Actor, Ask, Door, Held, World, lease, wasm};
 
 /// Polls a future at most so many times, and drops it if it has not ended by then.
@@ -28,7 +28,7 @@ async fn cancelled_after<F: Future>(polls: u32, future: F) -> Option<F::Output> 
 fn slow(door: Door) -> (World, Arc<Slow>) {
     let time = ManualClock::new();
     let slow = Arc::new(Slow::new(Arc::new(memory(&time)), 3));
-    (World::new(Arc::clone(&slow) as Arc<dyn Backend>, time, door), slow)
+    (World::in_process(Arc::clone(&slow) as Arc<dyn Backend>, time, door), slow)
 }
 
 /// What a run of cancelling at every await point went through.
@@ -132,7 +132,7 @@ async fn a6_waiters_ask_for_their_signs_of_life_alone() {
         let before = slow.round_trips();
         for _ in 0..1000 {
             world.pass(Duration::from_millis(10));
-            settle().await;
+            world.settle().await;
         }
         slow.round_trips() - before
     };
@@ -144,7 +144,7 @@ async fn a6_waiters_ask_for_their_signs_of_life_alone() {
         let request = leases.lease("a").unwrap().wait(leases::Wait::Forever);
         waiters.push(leases_tests::world::acquiring_with(request));
     }
-    settle().await;
+    world.settle().await;
     let together = over_ten_seconds().await;
     assert!(together <= alone * 5, "{together} round trips of a hundred");
     for waiter in waiters {
@@ -171,7 +171,7 @@ fn a_hold_can_be_dropped_outside_a_runtime() {
 fn what_gives_back_outlives_a_runtime() {
     let time = ManualClock::new();
     let backend = Arc::new(Slow::new(Arc::new(memory(&time)), 1));
-    let world = World::new(backend, time, Door::Native);
+    let world = World::in_process(backend, time, Door::Native);
     let ask = lease("a");
     let leases = world.leases();
     for _ in 0..3 {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leases::{Backend, Lease, Leases, ManualClock};
 use leases_tests::faults::{Fault, Faulty};
-use leases_tests::world::{memory, settle};
+use leases_tests::world::memory;
 use leases_tests::{Door, World, lease};
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -55,14 +55,14 @@ async fn at_no_moment_do_two_believe_to_hold() {
         let time = ManualClock::new();
         let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
         let world =
-            World::new(Arc::clone(&backend) as Arc<dyn Backend>, time.clone(), Door::Native);
+            World::in_process(Arc::clone(&backend) as Arc<dyn Backend>, time.clone(), Door::Native);
         backend.random(seed, 4, 2 * TTL);
         let programs: Vec<Program> = (0..4)
             .map(|number| Program::start(world.leases(), time.clone(), 100 * seed + number))
             .collect();
         for _ in 0..500 {
             time.advance(STEP);
-            settle().await;
+            world.settle().await;
             let holding = programs.iter().filter(|program| program.believes_to_hold()).count();
             assert!(holding <= 1, "seed {seed}: {holding} believe to hold");
             held += holding;
@@ -74,7 +74,7 @@ async fn at_no_moment_do_two_believe_to_hold() {
         }
         for _ in 0..1000 {
             time.advance(STEP);
-            settle().await;
+            world.settle().await;
         }
         let waits = format!("seed {seed}: nothing stays behind");
         world.until(&waits, async || world.view(&lease("a")).await.holders.is_empty()).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leases::{Backend, ErrorKind, Lease, Leases, Loss, ManualClock, Permit};
 use leases_tests::faults::{Fault, Faulty};
-use leases_tests::world::{acquiring_with, key, memory, settle};
+use leases_tests::world::{acquiring_with, key, memory};
 use leases_tests::{Door, Failure, World, lease, semaphore};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn world() -> (World, Arc<Faulty>) {
     let time = ManualClock::new();
     let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
-    (World::new(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native), backend)
+    (World::in_process(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native), backend)
 }
 
 #[tokio::test]
@@ -25,7 +25,7 @@ async fn close_gives_back_what_is_held_and_what_waits() {
         let lost = kept.lost();
         let other = world.leases().lease("c").unwrap().acquire().await.unwrap();
         let waiter = acquiring_with(leases.lease("c").unwrap());
-        settle().await;
+        world.settle().await;
         assert_eq!(world.view(&lease("c")).await.waiters.len(), 1);
         leases.close(SECOND).await.unwrap();
         for ask in [lease("a"), semaphore("b", 2)] {
@@ -52,7 +52,7 @@ async fn close_says_what_it_could_not_give_back() {
         let leases = leases.clone();
         async move { leases.close(SECOND).await }
     });
-    settle().await;
+    world.settle().await;
     world.pass(SECOND);
     let left = closing.await.unwrap().unwrap_err();
     assert_eq!(left.keys(), [key(&lease("a")), key(&semaphore("b", 2))]);
@@ -67,9 +67,9 @@ async fn what_was_dropped_before_is_waited_for() {
     let held = leases.lease("a").unwrap().acquire().await.unwrap();
     backend.always(Fault::DelayReply(SECOND));
     drop(held);
-    settle().await;
+    world.settle().await;
     let closing = tokio::spawn(async move { leases.close(2 * SECOND).await });
-    settle().await;
+    world.settle().await;
     assert!(!closing.is_finished());
     world.pass(SECOND);
     closing.await.unwrap().unwrap();
@@ -89,9 +89,9 @@ async fn a_handle_dropped_while_closing_is_waited_for() {
             world.pass_slowly(4 * SECOND).await; // A refresh is on its way.
         }
         let closing = tokio::spawn(async move { leases.close(20 * SECOND).await });
-        settle().await;
+        world.settle().await;
         drop(held);
-        settle().await;
+        world.settle().await;
         assert!(!closing.is_finished(), "kept {kept}");
         world.pass_slowly(3 * SECOND).await;
         closing.await.unwrap().unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leases::{Leases, ManualClock, MemoryBackend, MemoryConfig, Verdict};
-use leases_tests::world::settle;
+use leases_tests::world::take_turns;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -59,7 +59,7 @@ async fn what_is_held_or_waited_for_is_not_forgotten() {
     let waiter = tokio::spawn(async move { waiting.acquire().await });
     for _ in 0..20 {
         memory.time.advance(SECOND / 2);
-        settle().await;
+        take_turns().await;
         memory.tidy().await;
     }
     assert!(request.try_acquire().await.unwrap().is_none());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use leases::{Backend, Loss, ManualClock};
 use leases_tests::faults::Fault;
 use leases_tests::trouble::{Trouble, trouble};
-use leases_tests::world::{acquiring, memory, settle};
+use leases_tests::world::{acquiring, memory};
 use leases_tests::{Door, Failure, World, lease, wasm};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -163,7 +163,7 @@ async fn h10_the_backends_clock_alone_decides(t: Trouble) {
     let ahead = ManualClock::new();
     ahead.advance(3600 * SECOND);
     let backend: Arc<dyn Backend> = Arc::clone(t.world.backend());
-    let other = World::new(backend, ahead, Door::Native);
+    let other = World::in_process(backend, ahead, Door::Native);
     assert_eq!(other.actor().await.refused(t.ask.clone()).await, Failure::NotAcquired);
     t.world.pass(SECOND);
     other.actor().await.take(t.ask.clone()).await;
@@ -173,13 +173,13 @@ async fn h10_the_backends_clock_alone_decides(t: Trouble) {
 async fn a_reply_later_than_the_ttl_is_no_hold(t: Trouble) {
     t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
     let late = acquiring(&t.world.actor().await, t.ask.clone());
-    settle().await;
+    t.world.settle().await;
     t.world.pass_slowly(2 * SECOND).await;
     assert_eq!(late.end().await.err(), Some(Failure::NotAcquired));
     t.world.until_free(&t.ask).await;
     t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
     let retried = acquiring(&t.world.actor().await, t.ask.clone().waiting());
-    settle().await;
+    t.world.settle().await;
     t.world.pass_slowly(2 * SECOND).await;
     assert_eq!(retried.held().await.look().await.remaining, 900 * MS);
 }
@@ -188,7 +188,7 @@ async fn a_refresh_whose_reply_is_later_than_the_ttl_is_lost(t: Trouble) {
     let mut held = t.world.actor().await.take(t.ask.clone()).await;
     t.backend.next(&[Fault::DelayReply(2 * SECOND), Fault::None]);
     let refresh = tokio::spawn(async move { (held.refresh().await, held) });
-    settle().await;
+    t.world.settle().await;
     t.world.pass_slowly(2 * SECOND).await;
     let (refreshed, held) = refresh.await.unwrap();
     assert_eq!(refreshed, Err(Failure::Lost(Loss::Unconfirmed)));

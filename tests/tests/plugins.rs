@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leases::{Leases, Loss, NamePattern, PluginId, Scope};
 use leases_tests::wasm::{Guest, Program};
-use leases_tests::world::{acquiring, settle};
+use leases_tests::world::acquiring;
 use leases_tests::{Actor, Door, Failure, Verdict, World, lease, semaphore};
 
 fn world() -> (World, Program) {
@@ -171,7 +171,7 @@ async fn p8_the_same_owner_and_an_ended_hold_do_not_deadlock() {
     world.pass(Duration::from_millis(950));
     assert_eq!(second.look().await.lost, Some(Loss::Expired));
     let waiting = acquiring(&actor, ask.waiting());
-    settle().await;
+    world.settle().await;
     assert!(!waiting.is_finished());
     world.pass(Duration::from_millis(50));
     waiting.held().await;
@@ -191,7 +191,7 @@ async fn p8_a_hold_that_others_ended_does_not_deadlock() {
     assert_eq!(world.leases().revoke(&key, None).await.unwrap(), 1);
     let other = world.actor().await.take(ask.clone()).await;
     let waiting = acquiring(&actor, ask);
-    settle().await;
+    world.settle().await;
     assert!(!waiting.is_finished(), "another instance holds it");
     other.release().await.unwrap();
     waiting.held().await;
@@ -216,7 +216,7 @@ async fn a_host_and_its_plugin_exclude_each_other() {
     let actor = world.actor().await;
     assert_eq!(actor.refused(lease("a")).await, Failure::NotAcquired);
     let guest = acquiring(&actor, lease("a").waiting());
-    settle().await;
+    world.settle().await;
     assert!(native.release().await.unwrap());
     let guest = guest.held().await;
     assert!(leases.lease("a").unwrap().try_acquire().await.unwrap().is_none());
@@ -232,7 +232,7 @@ async fn p2_a_guests_wait_has_the_hosts_bound() {
     let bounded = scope(&world, &["*"]).wait_max(Duration::from_secs(5));
     let actor = Actor::Wasm(program.start(bounded).await);
     let waiter = acquiring(&actor, ask.clone().wait(Duration::from_secs(3600)));
-    settle().await;
+    world.settle().await;
     world.pass(Duration::from_secs(5));
     assert_eq!(waiter.end().await.err(), Some(Failure::NotAcquired));
     assert_eq!(world.view(&ask).await.waiters.len(), 0);

@@ -7,7 +7,6 @@ use leases::{Backend, Leases, Loss};
 use leases_tests::Door;
 use leases_tests::faults::{Event, Fault, Faulty};
 use leases_tests::trouble::trouble;
-use leases_tests::world::settle;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MS: Duration = Duration::from_millis(1);
@@ -30,7 +29,7 @@ async fn h4_a_release_that_races_a_refresh_is_no_loss() {
             tokio::select! {
                 biased;
                 ended = &mut held => break ended.expect("released, and not lost"),
-                () = settle() => t.time.advance(MS),
+                () = t.world.settle() => t.time.advance(MS),
             }
         };
         assert_eq!(lost.await, Loss::Released);
@@ -89,16 +88,16 @@ async fn lost_resolves_by_itself() {
     let request = leases.lease("a").unwrap().ttl(SECOND);
     let held = request.acquire().await.unwrap();
     let lost = tokio::spawn(held.lost());
-    settle().await;
+    t.world.settle().await;
     t.world.pass(900 * MS);
     assert_eq!(lost.await.unwrap(), Loss::Expired);
     t.world.pass(100 * MS);
     let mut second = request.acquire().await.unwrap();
     let lost = tokio::spawn(second.lost());
-    settle().await;
+    t.world.settle().await;
     second.refresh_for(10 * SECOND).await.unwrap();
     t.world.pass(5 * SECOND);
-    settle().await;
+    t.world.settle().await;
     assert!(!lost.is_finished(), "the deadline has moved on");
     assert!(second.release().await.unwrap());
     assert_eq!(lost.await.unwrap(), Loss::Released);
@@ -149,16 +148,16 @@ async fn the_deadline_comes_before_the_end_whichever_answer_is_last() {
         let leases = t.world.leases();
         let request = leases.lease("a").unwrap().ttl(3 * SECOND).keep_alive();
         let mut held = request.acquire().await.unwrap();
-        settle().await;
+        t.world.settle().await;
         t.backend.next(&[
             Fault::DelayReply(keepers * MS),
             Fault::DelayReply(by_hand * MS),
             Fault::Hang,
         ]);
         t.world.pass(SECOND); // The keeper's is sent.
-        settle().await;
+        t.world.settle().await;
         let refresh = tokio::spawn(async move { (held.refresh_for(SECOND).await, held) });
-        settle().await;
+        t.world.settle().await;
         t.world.pass_slowly(300 * MS).await;
         let (_, held) = refresh.await.unwrap();
         let ends_in = t.world.view(&t.ask).await.holders[0].ends_in;
@@ -202,12 +201,12 @@ async fn lost_resolves_at_a_nearer_end() {
     let request = t.world.leases().lease("a").unwrap().ttl(60 * SECOND);
     let mut held = request.acquire().await.unwrap();
     let lost = tokio::spawn(held.lost());
-    settle().await;
+    t.world.settle().await;
     t.backend.always(Fault::Hang);
     let refresh = tokio::spawn(async move { held.refresh_for(SECOND).await });
-    settle().await;
+    t.world.settle().await;
     t.world.pass(900 * MS);
-    settle().await;
+    t.world.settle().await;
     assert!(lost.is_finished());
     refresh.abort();
 }

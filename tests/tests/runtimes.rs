@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leases::{Backend, Lease, Leases, ManualClock};
 use leases_tests::faults::{Fault, Faulty};
-use leases_tests::world::{memory, settle};
+use leases_tests::world::memory;
 use leases_tests::{Door, World, lease};
 use tokio::runtime::Runtime;
 
@@ -19,15 +19,15 @@ fn runtime() -> Runtime {
 fn interrupted() -> (World, Leases, Lease) {
     let time = ManualClock::new();
     let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
-    let world = World::new(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native);
+    let world = World::in_process(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native);
     let leases = world.leases();
     let held = runtime().block_on(async {
         let request = leases.lease("a").unwrap().ttl(SECOND).keep_alive();
         let held = request.acquire().await.unwrap();
         backend.always(Fault::Hang);
-        settle().await;
+        world.settle().await;
         world.pass(SECOND / 3);
-        settle().await;
+        world.settle().await;
         held
     });
     backend.always(Fault::None);

@@ -21,7 +21,7 @@ impl Unreliable {
     fn new() -> Self {
         let time = ManualClock::new();
         let backend = Arc::new(Faulty::new(Arc::new(memory(&time)), time.clock()));
-        let world = World::new(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native);
+        let world = World::in_process(Arc::clone(&backend) as Arc<dyn Backend>, time, Door::Native);
         let leases = world.leases();
         Unreliable { world, leases, backend }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use leases::{Backend, ErrorKind, Leases, Loss, ManualClock, NamePattern, PluginId, Scope, Wait};
 use leases_tests::faults::Slow;
-use leases_tests::world::memory;
+use leases_tests::world::{memory, take_turns};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -87,7 +87,7 @@ async fn a_wait_for_ever_and_a_day_is_a_wait() {
     let held = leases.lease("a").unwrap().ttl(SECOND).acquire().await.unwrap();
     let request = leases.lease("a").unwrap().wait(Duration::MAX);
     let waiter = tokio::spawn(async move { request.acquire().await });
-    leases_tests::world::settle().await;
+    take_turns().await;
     time.advance(SECOND);
     assert!(tokio::time::timeout(10 * SECOND, waiter).await.unwrap().unwrap().is_ok());
     drop(held);
@@ -104,7 +104,7 @@ async fn p2_an_ask_of_a_scope_has_the_scopes_bound() {
     for wait in [Wait::Forever, Wait::AtMost(30 * SECOND), Wait::default()] {
         let request = scope.lease("a").unwrap().wait(wait);
         let waiter = tokio::spawn(async move { request.acquire().await });
-        leases_tests::world::settle().await;
+        take_turns().await;
         time.advance(5 * SECOND);
         let ended = tokio::time::timeout(10 * SECOND, waiter).await.expect("its wait has ended");
         assert_eq!(ended.unwrap().unwrap_err().kind(), &ErrorKind::NotAcquired, "{wait:?}");
@@ -119,7 +119,7 @@ async fn a7_a_backend_that_does_not_answer_ends_with_the_wait() {
     let leases = Leases::builder(Arc::new(silent)).clock(time.clock()).build();
     let request = leases.lease("a").unwrap().wait(5 * SECOND);
     let waiter = tokio::spawn(async move { request.acquire().await });
-    leases_tests::world::settle().await;
+    take_turns().await;
     assert!(!waiter.is_finished());
     time.advance(5 * SECOND);
     let ended = tokio::time::timeout(10 * SECOND, waiter).await.expect("its wait has ended");

@@ -1,7 +1,7 @@
 //! First come, first served.
 
 use super::{ms, secs};
-use crate::world::{acquiring, settle};
+use crate::world::acquiring;
 use crate::{Failure, World, lease, listed};
 
 pub(super) const CASES: &[crate::Case<World>] = listed![
@@ -31,6 +31,7 @@ async fn waiters_are_admitted_in_order(world: World) {
         held.release().await.unwrap();
         held = next.held().await;
         assert!(held.fence().await > before);
+        world.settle().await;
         assert!(waiters.as_slice().iter().all(|waiter| !waiter.is_finished()));
     }
     held.release().await.unwrap();
@@ -55,6 +56,7 @@ async fn a_wait_that_ends_leaves_nothing(world: World) {
     let held = world.actor().await.take(ask.clone()).await;
     let waiter = world.in_line(&ask.clone().wait(secs(2))).await;
     world.pass(ms(1999));
+    world.settle().await;
     assert!(!waiter.is_finished());
     world.pass(ms(1));
     assert_eq!(waiter.end().await.err(), Some(Failure::NotAcquired));
@@ -122,6 +124,7 @@ async fn a7_one_wait_covers_everything(world: World) {
     world.pass(secs(1));
     held.release().await.unwrap();
     let first = first.held().await;
+    world.settle().await;
     assert!(!second.is_finished());
     world.pass(secs(1));
     assert_eq!(second.end().await.err(), Some(Failure::NotAcquired));
@@ -136,6 +139,7 @@ async fn s4_an_end_by_itself_wakes_the_next(world: World) {
     let second = world.in_line(&ask.clone().waiting()).await;
     world.pass(ms(700));
     let _first = first.held().await;
+    world.settle().await;
     assert!(!second.is_finished());
     world.pass(ms(700));
     second.held().await;
@@ -149,7 +153,7 @@ async fn s4_a_hold_shorter_than_the_one_before_wakes_the_next(world: World) {
     let second = world.in_line(&ask).await;
     held.release().await.unwrap();
     let _first = first.held().await;
-    settle().await;
+    world.settle().await;
     world.pass(ms(50));
     second.held().await;
 }

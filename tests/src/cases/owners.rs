@@ -51,6 +51,7 @@ async fn an_owner_passes_the_line_for_its_own_hold_alone(world: World) {
     let waiter = world.in_line(&ask.clone().waiting()).await;
     let second = world.actor().await.take(ask.clone().owner("job")).await;
     drop(first);
+    world.settle().await;
     assert!(!waiter.is_finished());
     second.release().await.unwrap();
     let next = waiter.held().await;
@@ -95,6 +96,7 @@ async fn a_waiter_whose_owner_comes_to_hold_takes_over_at_once(world: World) {
     let mut first = first.held().await;
     let second = second.held().await;
     assert_eq!(first.refresh().await, Err(Failure::Lost(Loss::Superseded)));
+    world.settle().await;
     assert!(!between.is_finished(), "it waits for the owner's hold");
     second.release().await.unwrap();
     between.held().await;

@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use super::{ms, secs};
-use crate::world::settle;
 use crate::{Actor, Failure, Held, World, lease, listed};
 
 pub(super) const CASES: &[crate::Case<World>] = listed![
@@ -19,14 +18,18 @@ pub(super) const CASES: &[crate::Case<World>] = listed![
 
 type Unpolled<'a> = std::pin::Pin<&'a mut (dyn Future<Output = Result<Held, Failure>> + Send)>;
 
-/// Polls until the ticket is in line, and then not again.
+/// Polls until the ticket is in line and its waiter, which has all of its answers, sleeps; and then
+/// not again.
 async fn poll_into_line(world: &World, ask: &crate::Ask, mut waiter: Unpolled<'_>) {
+    world.settle().await;
     let before = world.view(ask).await.waiters.len();
     let mut context = Context::from_waker(Waker::noop());
-    while world.view(ask).await.waiters.len() == before {
+    let asleep = async || {
         let polled = waiter.as_mut().poll(&mut context);
         assert!(polled.is_pending(), "somebody else holds it");
-    }
+        world.in_flight() == 0 && world.view(ask).await.waiters.len() > before
+    };
+    world.until("it sleeps in line", asleep).await;
 }
 
 async fn actors(world: &World, count: usize) -> Vec<Actor> {
@@ -50,7 +53,7 @@ async fn an_unpolled_head_holds_up_nobody_beyond_the_claim_time(world: World) {
     // Time goes on in steps, as it does; a waiter looks before a claim time has gone by.
     for _ in 0..9 {
         world.pass(ms(100));
-        settle().await;
+        world.settle().await;
         assert!(!next.is_finished(), "the head still has its claim time");
     }
     world.pass(ms(100));
@@ -69,7 +72,7 @@ async fn two_unpolled_waiters_hold_up_a_claim_time_each(world: World) {
     held.release().await.unwrap();
     for _ in 0..20 {
         world.pass(ms(100));
-        settle().await;
+        world.settle().await;
     }
     let third = third.held().await;
     third.release().await.unwrap();
@@ -116,7 +119,7 @@ async fn a4_a_dead_head_lapses(world: World) {
     let steps = patience.as_millis().div_ceil(100) + 1;
     for _ in 0..steps {
         world.pass(ms(100));
-        settle().await;
+        world.settle().await;
     }
     assert_eq!(world.view(&ask).await.waiters.len(), 1, "the live one, by its signs of life");
     world.pass(secs(30));
@@ -130,7 +133,7 @@ async fn a_waiter_that_is_polled_keeps_its_place(world: World) {
     let second = world.in_line(&ask.clone().note("second").waiting()).await;
     for _ in 0..290 {
         world.pass(ms(100));
-        settle().await;
+        world.settle().await;
     }
     let view = world.view(&ask).await;
     let notes: Vec<_> = view.waiters.iter().map(|w| w.note.as_ref().unwrap().as_str()).collect();

@@ -3,7 +3,6 @@
 use leases::Loss;
 
 use super::{ms, secs};
-use crate::world::settle;
 use crate::{Failure, World, lease, listed};
 
 pub(super) const CASES: &[crate::Case<World>] = listed![
@@ -53,7 +52,7 @@ async fn a_shortened_hold_lets_the_waiter_in_at_its_new_end(world: World) {
     let waiter = world.in_line(&ask.clone().waiting()).await;
     held.refresh_for(Some(ms(100))).await.unwrap();
     // The waiter learns of the new end before time gets there.
-    settle().await;
+    world.settle().await;
     world.pass(ms(100));
     waiter.held().await;
 }

@@ -86,6 +86,7 @@ async fn a_lowered_limit_evicts_nobody_and_admits_nobody(world: World) {
     }
     held.pop().unwrap().release().await.unwrap();
     assert_eq!(world.actor().await.refused(lowered.clone()).await, Failure::NotAcquired);
+    world.settle().await;
     assert!(!waiter.is_finished(), "two still hold");
     held.pop().unwrap().release().await.unwrap();
     let admitted = waiter.held().await;
@@ -102,6 +103,7 @@ async fn mixed_limits_on_one_key(world: World) {
     let wide = world.in_line(&ask(3)).await;
     let refused = world.actor().await.refused(semaphore(&*name, 3)).await;
     assert_eq!(refused, Failure::NotAcquired, "nobody is overtaken");
+    world.settle().await;
     assert!(!narrow.is_finished() && !wide.is_finished());
     first.release().await.unwrap();
     let narrow = narrow.held().await;
