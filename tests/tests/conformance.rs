@@ -1,14 +1,16 @@
 //! The conformance suite, on every backend, through both doors.
 
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
 use leases::{ManualClock, RedisBackend, RedisConfig};
 use leases_tests::backend_cases::{self, Bare};
 use leases_tests::faults::{Remote, Slow};
-use leases_tests::servers::Redis;
-use leases_tests::{Door, Setting, World, cases, wasm, world};
-use libtest_mimic::{Arguments, Trial};
+use leases_tests::servers::{Cluster, Redis};
+use leases_tests::{Case, Door, Setting, World, cases, wasm, world};
+use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A backend for one case, which nobody else uses.
 type Open = fn() -> Pin<Box<dyn Future<Output = Setting>>>;
@@ -47,8 +49,26 @@ async fn redis() -> Setting {
     Setting::new(Arc::new(backend), time).keeping(Arc::new(server))
 }
 
+/// A cluster of three masters. It takes seconds to start, so the cases of one area share it, each
+/// under a prefix of its own.
+async fn cluster(servers: &Arc<Cluster>, case: &str) -> Setting {
+    let time = ManualClock::new();
+    let config = RedisConfig::from_url(&servers.url()).expect("a URL").manual_clock(&time);
+    let backend = RedisBackend::connect(config.prefix(format!("{case}:"))).await;
+    let backend = Arc::new(backend.expect("the cluster answers"));
+    let mut barriers = BTreeMap::new();
+    for number in 0.. {
+        if barriers.len() == servers.nodes().len() {
+            break;
+        }
+        let name = format!("barrier {number}");
+        barriers.insert(servers.node_of(format!("{{{name}}}").as_bytes()).await.port(), name);
+    }
+    Setting::new(backend, time).barriers(barriers.into_values())
+}
+
 fn main() -> std::process::ExitCode {
-    let mut trials = Vec::new();
+    let mut trials = on_cluster();
     for &(backend, open) in BACKENDS {
         for (area, cases) in cases::ALL {
             for case in *cases {
@@ -73,10 +93,51 @@ fn main() -> std::process::ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
+/// The cases on a cluster, one trial for an area.
+fn on_cluster() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for &(area, cases) in cases::ALL {
+        for door in ["native", "wasm"] {
+            trials.push(Trial::test(format!("cluster::{door}::{area}"), move || {
+                on_one_cluster(cases, async |setting| {
+                    let door = match door {
+                        "wasm" => Door::Wasm(wasm::Program::load()),
+                        _ => Door::Native,
+                    };
+                    World::new(setting, door)
+                })
+            }));
+        }
+    }
+    trials.push(Trial::test("cluster::backend", || {
+        on_one_cluster(backend_cases::ALL, async |setting| Bare::new(setting))
+    }));
+    trials
+}
+
+/// Runs cases one after the other; fails with the names of those that failed.
+fn on_one_cluster<W>(cases: &[Case<W>], world: impl AsyncFn(Setting) -> W) -> Result<(), Failed> {
+    let starting = runtime()?;
+    let servers = Arc::new(starting.block_on(Cluster::start()));
+    let fails = |case: &&Case<W>| {
+        let run = || {
+            runtime().expect("a runtime").block_on(async {
+                (case.run)(world(cluster(&servers, case.name).await).await).await;
+            });
+        };
+        catch_unwind(AssertUnwindSafe(run)).is_err()
+    };
+    let failed: Vec<_> = cases.iter().filter(fails).map(|case| case.name).collect();
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {failed:?}").into()) }
+}
+
+fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
 fn trial(name: String, run: impl AsyncFnOnce() + Send + 'static) -> Trial {
     Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(run());
+        runtime()?.block_on(run());
         Ok(())
     })
 }

@@ -23,8 +23,7 @@ pub(super) async fn listen(ear: Arc<Ear>) {
         match timeout(ear.link.timeout(), ear.source.open(Some(pushes))).await {
             Ok(Ok(connection)) => {
                 pause = PAUSE_MIN;
-                let mut session = Session { ear: &ear, connection, subscribed: HashSet::new() };
-                let why = session.run(pushed).await;
+                let why = Session::new(&ear, connection).run(pushed).await;
                 tracing::debug!(?why, "the connection for wake-ups is opened again");
             }
             Ok(Err(error)) => tracing::debug!(%error, "no connection for wake-ups yet"),
@@ -43,6 +42,8 @@ struct Session<'a> {
     ear: &'a Ear,
     connection: Connection,
     subscribed: HashSet<String>,
+    /// Those whose confirmation was not heard yet.
+    unconfirmed: HashSet<String>,
 }
 
 /// Why a session ended.
@@ -55,8 +56,13 @@ enum Why {
     Moved,
 }
 
-impl Session<'_> {
-    async fn run(&mut self, mut pushed: UnboundedReceiver<PushInfo>) -> Why {
+impl<'a> Session<'a> {
+    fn new(ear: &'a Ear, connection: Connection) -> Self {
+        let (subscribed, unconfirmed) = Default::default();
+        Session { ear, connection, subscribed, unconfirmed }
+    }
+
+    async fn run(mut self, mut pushed: UnboundedReceiver<PushInfo>) -> Why {
         let Ear { link, channels, wakes, .. } = self.ear;
         let mut opened = link.opened();
         if self.subscribe().await.is_err() {
@@ -86,7 +92,7 @@ impl Session<'_> {
         push.kind != PushKind::Disconnection || self.connection.mends()
     }
 
-    fn hear(&self, PushInfo { kind, data }: PushInfo) {
+    fn hear(&mut self, PushInfo { kind, data }: PushInfo) {
         match (kind, data.as_slice()) {
             (PushKind::Message | PushKind::SMessage, [_, Value::BulkString(holders)]) => {
                 let (holders, _) = holders.as_chunks::<16>();
@@ -94,11 +100,12 @@ impl Session<'_> {
                     holders.iter().map(|bytes| HolderId::from_bytes(*bytes)).collect();
                 self.ear.wakes.wake(&holders);
             }
-            // Subscribed again after a part of the cluster was lost, or moved.
-            (PushKind::SSubscribe, [Value::BulkString(channel), ..])
-                if std::str::from_utf8(channel).is_ok_and(|it| self.subscribed.contains(it)) =>
-            {
-                self.ear.wakes.wake_all();
+            (PushKind::SSubscribe, [Value::BulkString(channel), ..]) => {
+                let first = str::from_utf8(channel).is_ok_and(|it| self.unconfirmed.remove(it));
+                if !first {
+                    // Again, after a part of the cluster was lost, or moved.
+                    self.ear.wakes.wake_all();
+                }
             }
             _ => {}
         }
@@ -113,6 +120,7 @@ impl Session<'_> {
         }
         for channel in wanted {
             if !self.subscribed.contains(&channel) {
+                self.unconfirmed.insert(channel.clone());
                 let subscribed = self.connection.subscribe(&channel);
                 timeout(self.ear.link.timeout(), subscribed).await.map_err(drop)?.map_err(drop)?;
                 self.subscribed.insert(channel.clone());
