@@ -2,6 +2,7 @@
 
 mod acquire;
 mod close;
+mod connect;
 mod default;
 mod give_back;
 mod guard;

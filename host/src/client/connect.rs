@@ -1,0 +1,75 @@
+//! Reaching a backend by a URL.
+
+use std::env;
+use std::ffi::OsString;
+
+use super::leases::Leases;
+use crate::error::{Error, Operation};
+use crate::invalid::{Argument, Invalid};
+
+/// Where the URL of a Redis is looked for.
+const REDIS_URL: &str = "LEASES_REDIS_URL";
+
+impl Leases {
+    /// Over the backend that a URL names: `memory:` for this process's own memory, or, with the
+    /// feature `redis`, what `RedisConfig::from_url` reads.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// let leases = leases::Leases::connect("memory:").await?;
+    /// let cron = leases.lease("cron")?.acquire().await?;
+    /// # drop(cron); Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Invalid`](crate::ErrorKind::Invalid) for a URL that names no backend of this build. The
+    ///   error does not hold the URL: that may hold a password.
+    /// - [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not answer in time.
+    ///
+    /// # Cancellation
+    /// Nothing happened.
+    pub async fn connect(url: impl AsRef<str>) -> Result<Self, Error> {
+        let url = url.as_ref();
+        match url.split_once(':') {
+            Some(("memory", "")) => Ok(Leases::memory()),
+            Some((scheme, _)) if scheme.starts_with("redis") => connect_redis(url).await,
+            _ => Err(invalid("memory:, or a URL that begins with redis")),
+        }
+    }
+
+    /// Over the backend that the environment names: `LEASES_REDIS_URL` where it is set, else
+    /// memory.
+    ///
+    /// # Errors
+    /// As for [`connect`](Leases::connect). What is set and can't be reached is an error, and never
+    /// replaced by memory.
+    ///
+    /// # Cancellation
+    /// Nothing happened.
+    pub async fn from_env() -> Result<Self, Error> {
+        match env::var_os(REDIS_URL).map(OsString::into_string) {
+            None => Ok(Leases::memory()),
+            Some(Ok(url)) if url.starts_with("redis") => connect_redis(&url).await,
+            Some(_) => Err(invalid("in LEASES_REDIS_URL a URL that begins with redis")),
+        }
+    }
+}
+
+#[cfg(feature = "redis")]
+async fn connect_redis(url: &str) -> Result<Leases, Error> {
+    use std::sync::Arc;
+
+    use crate::redis::{RedisBackend, RedisConfig};
+
+    let backend = RedisBackend::connect(RedisConfig::from_url(url)?).await?;
+    Ok(Leases::builder(Arc::new(backend)).build())
+}
+
+#[cfg(not(feature = "redis"))]
+async fn connect_redis(_url: &str) -> Result<Leases, Error> {
+    Err(invalid("a build with the feature redis"))
+}
+
+fn invalid(wanted: &'static str) -> Error {
+    Error::invalid(Invalid::new(Argument::Backend, format!("needs {wanted}")), Operation::Connect)
+}
