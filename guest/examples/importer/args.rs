@@ -17,7 +17,7 @@ pub(crate) struct Args {
     pub(crate) tables: PathBuf,
     /// The folder that the rows go to.
     pub(crate) out: PathBuf,
-    /// The ttl of every hold.
+    /// The ttl of a table's lease; a place at the source has a quarter of it.
     pub(crate) ttl: Duration,
     /// How long to wait for a table that somebody else is at.
     pub(crate) wait: Duration,

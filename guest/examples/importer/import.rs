@@ -88,9 +88,10 @@ impl Import<'_> {
     /// Reads the table's text in one of the source's places.
     fn read_source(&mut self) -> Result<String> {
         let path = self.args.tables.join(self.table);
-        // A wait that outlived the lease would be for nothing.
+        // A wait that outlived the lease would be for nothing, and the place of somebody who died is
+        // free before the wait ends. While the place is held the host keeps it alive.
         let place = leases_guest::semaphore(format!("source:{}", self.args.source), SOURCE_PLACES)
-            .ttl(self.args.ttl)
+            .ttl(self.args.ttl / 4)
             .wait(self.args.ttl / 2)
             .note(format!("instance {}", self.args.instance));
         place
