@@ -6,23 +6,42 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand, error::ErrorKind};
 use leases::{NamePattern, PluginId};
 
+use crate::backend::BackendUrl;
 use crate::failure::Failure;
 
 /// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
 #[derive(Debug, Parser)]
 #[command(name = "leases", version, propagate_version = true)]
-struct Cli {
+pub(crate) struct Cli {
+    /// Where leases are kept; without it what LEASES_REDIS_URL says, else memory:
+    ///
+    ///   memory:                                     this command's own memory
+    ///   redis://host:6379/0                         one server
+    ///   redis+sentinel://host:26379,host/service/0  the primary that these Sentinels name
+    ///   redis+cluster://host:6379,host              a cluster
+    ///
+    /// rediss for redis is over TLS. [user][:password]@ may stand before the hosts, and behind a ?
+    /// prefix=, timeout=, retention= and min_replicas=, joined by &.
+    ///
+    /// What is typed can be seen by other users of the machine: a password is better off in
+    /// LEASES_REDIS_URL.
+    #[arg(long, global = true, value_name = "URL", verbatim_doc_comment)]
+    pub(crate) backend: Option<BackendUrl>,
+
     #[command(subcommand)]
-    command: Command,
+    pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a WASI command component that may use leases on the names you allow.
     ///
-    /// Leases are kept in this command's memory: its instances exclude each other, other commands
-    /// do not see them. The status is the guest's; with several instances, 1 if any failed.
-    /// 64 is bad usage; 65 is a file that is not such a component.
+    /// Leases are kept where --backend says. In memory, the instances of this command exclude each
+    /// other, and other commands do not see them; in Redis, all exclude each other that use the same
+    /// one. What is still held when the instances have ended is given back.
+    ///
+    /// The status is the guest's; with several instances, 1 if any failed. 64 is bad usage; 65 is a
+    /// file that is not such a component; 69 is a backend that can't be reached.
     #[command(after_help = "Example:\n  leases run importer.wasm --plugin importer \
         --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz")]
     Run(RunArgs),
@@ -70,8 +89,8 @@ pub(crate) struct SharedDir {
 }
 
 /// What was typed; else the status to end with, once help was shown or one line said why not.
-pub(crate) fn parse() -> Result<Command, ExitCode> {
-    Cli::try_parse().map(|cli| cli.command).map_err(|error| match error.kind() {
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -8,6 +8,8 @@ use std::process::ExitCode;
 pub(crate) const USAGE: u8 = 64;
 /// Bad data: a file that is not what it has to be.
 pub(crate) const DATA: u8 = 65;
+/// A backend that can't be reached.
+pub(crate) const UNAVAILABLE: u8 = 69;
 
 /// Why the command did not do what was asked.
 #[derive(Debug)]
@@ -19,17 +21,26 @@ pub(crate) struct Failure {
 impl Failure {
     /// Bad usage.
     pub(crate) fn usage(message: impl Display) -> Self {
-        Failure { status: USAGE, message: one_line(message) }
+        Failure::of(USAGE, message)
     }
 
     /// Bad data.
     pub(crate) fn data(message: impl Display) -> Self {
-        Failure { status: DATA, message: one_line(message) }
+        Failure::of(DATA, message)
+    }
+
+    /// A backend that can't be reached.
+    pub(crate) fn unavailable(message: impl Display) -> Self {
+        Failure::of(UNAVAILABLE, message)
     }
 
     /// What was to be printed could not be.
     pub(crate) fn output(error: std::io::Error) -> Self {
-        Failure { status: 1, message: one_line(format_args!("standard output: {error}")) }
+        Failure::of(1, format_args!("standard output: {error}"))
+    }
+
+    fn of(status: u8, message: impl Display) -> Self {
+        Failure { status, message: without_login(one_line(message)) }
     }
 
     /// Says why; answers the status to end with.
@@ -47,4 +58,14 @@ pub(crate) fn say(line: impl Display) {
 /// A message without its line breaks and indentation.
 pub(crate) fn one_line(message: impl Display) -> String {
     message.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text without what stands before the host of a URL in it: a URL that was typed in a wrong
+/// place is shown, and its password is not.
+fn without_login(text: String) -> String {
+    let shown = text.split_once("://").and_then(|(scheme, rest)| {
+        let (_, host) = rest.rsplit_once('@')?;
+        Some(format!("{scheme}://***@{host}"))
+    });
+    shown.unwrap_or(text)
 }

@@ -3,23 +3,24 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod args;
+mod backend;
 mod failure;
 mod run;
 
 use std::process::ExitCode;
 
-use args::Command;
+use args::{Cli, Command};
 use failure::Failure;
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
     log_to_stderr();
-    let command = match args::parse() {
-        Ok(command) => command,
+    let Cli { backend, command } = match args::parse() {
+        Ok(cli) => cli,
         Err(status) => return status,
     };
     let done = runtime().and_then(|runtime| match command {
-        Command::Run(args) => runtime.block_on(run::run(args)),
+        Command::Run(args) => runtime.block_on(run::run(args, backend.as_ref())),
     });
     done.unwrap_or_else(|failure: Failure| failure.report())
 }

@@ -6,22 +6,48 @@ mod program;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use leases::{Leases, Scope};
 use tokio::task::JoinSet;
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SharedDir};
+use crate::backend::{self, BackendUrl};
 use crate::failure::{self, Failure};
 use instance::{Ended, Sandbox};
 use program::Program;
 
+/// How long what is still held at the end may take to be given back. Beyond, its ttl ends it.
+const GIVE_BACK_MAX: Duration = Duration::from_secs(5);
+
 /// Runs the instances and answers the status to end with.
-pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Failure> {
-    let sandbox = Arc::new(sandbox(&args)?);
+pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<ExitCode, Failure> {
+    are_folders(&args.dir)?;
     let program = Arc::new(Program::load(&args.component)?);
+    let leases = backend::connect(backend).await?;
+    let sandbox = Arc::new(sandbox(&args, &leases));
+    let ends = instances(&program, &sandbox, args.instances).await;
+    // A backend beyond this process is given back to in the background, which ends with it.
+    if let Err(left) = leases.close(GIVE_BACK_MAX).await {
+        failure::say(left);
+    }
+    let ends = ends?;
+    if args.json {
+        let document = document(&sandbox, &ends);
+        writeln!(std::io::stdout(), "{document}").map_err(Failure::output)?;
+    }
+    Ok(status(&ends))
+}
+
+/// Runs so many at once, each to its end, and answers how they ended, by their numbers.
+async fn instances(
+    program: &Arc<Program>,
+    sandbox: &Arc<Sandbox>,
+    count: u32,
+) -> Result<Vec<(u32, Ended)>, Failure> {
     let mut running = JoinSet::new();
-    for number in 0..args.instances {
-        let (program, sandbox) = (Arc::clone(&program), Arc::clone(&sandbox));
+    for number in 0..count {
+        let (program, sandbox) = (Arc::clone(program), Arc::clone(sandbox));
         running.spawn(async move { (number, instance::run(&program, &sandbox, number).await) });
     }
     let mut ends = Vec::new();
@@ -33,27 +59,25 @@ pub(crate) async fn run(args: RunArgs) -> Result<ExitCode, Failure> {
         ends.push((number, ended));
     }
     ends.sort_by_key(|(number, _)| *number);
-    if args.json {
-        let document = document(&sandbox, &ends);
-        writeln!(std::io::stdout(), "{document}").map_err(Failure::output)?;
-    }
-    Ok(status(&ends))
+    Ok(ends)
 }
 
-fn sandbox(args: &RunArgs) -> Result<Sandbox, Failure> {
-    let scope = Scope::new(Leases::memory(), args.plugin.clone());
-    for dir in &args.dir {
-        if !dir.host.is_dir() {
-            return Err(Failure::usage(format!("--dir {}: not a folder", dir.host.display())));
-        }
+fn are_folders(dirs: &[SharedDir]) -> Result<(), Failure> {
+    match dirs.iter().find(|dir| !dir.host.is_dir()) {
+        None => Ok(()),
+        Some(dir) => Err(Failure::usage(format!("--dir {}: not a folder", dir.host.display()))),
     }
-    Ok(Sandbox {
+}
+
+fn sandbox(args: &RunArgs, leases: &Leases) -> Sandbox {
+    let scope = Scope::new(leases.clone(), args.plugin.clone());
+    Sandbox {
         scope: args.allow.iter().cloned().fold(scope, Scope::allow),
         name: args.component.display().to_string(),
         args: args.args.clone(),
         dirs: args.dir.clone(),
         guest_prints_to_stderr: args.json,
-    })
+    }
 }
 
 /// The guest's status; of several, 1 if any failed.

@@ -1,37 +1,14 @@
 //! `leases run`, as it is built.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use leases_tests::guests;
 
-/// What a run ended in.
-struct Ran {
-    status: i32,
-    out: String,
-    err: String,
-}
+use crate::{Ran, leases, probe};
 
 fn run(args: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_leases")).arg("run").args(args).output();
-    let Output { status, stdout, stderr } = output.expect("the command runs");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Ran { status: status.code().expect("not killed"), out: text(stdout), err: text(stderr) }
-}
-
-impl Ran {
-    /// Ended with this status, and one line that says why.
-    #[track_caller]
-    fn refused(&self, status: i32, why: &str) {
-        assert_eq!(self.status, status, "{}", self.err);
-        assert_eq!(self.err.lines().count(), 1, "one line: {}", self.err);
-        assert!(self.err.contains(why), "{:?} does not say {why:?}", self.err);
-        assert_eq!(self.out, "");
-    }
-}
-
-fn probe() -> String {
-    guests::command("probe").to_str().expect("UTF-8").to_owned()
+    Ran::to_its_end(leases().arg("run").args(args))
 }
 
 fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
@@ -200,7 +177,7 @@ fn a_guests_bad_names_are_named() {
 fn help_names_units_and_an_example() {
     let ran = run(&["--help"]);
     assert_eq!(ran.status, 0);
-    for said in ["1 to 1000", "Example:", "--allow", "64 is bad usage"] {
+    for said in ["1 to 1000", "Example:", "--allow", "64 is bad usage", "redis://host:6379/0"] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);
     }
 }

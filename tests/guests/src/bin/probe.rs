@@ -2,8 +2,10 @@
 //! `probe semaphore NAME`, `probe admit NAME`, `probe current NAME`, or `probe instance`, which says
 //! its number; `probe hold NAME` holds NAME for longer than its ttl, `probe outlast NAME` for longer
 //! than its max-hold; `probe busy NAME` holds in instance 0 while the others compute; `probe trap NAME`
-//! traps while it holds NAME.
+//! traps while it holds NAME; `probe exit NAME` exits with 1 while it holds NAME, and
+//! `probe exit NAME FILE` not before there is a FILE.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -57,6 +59,13 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         "trap" => {
             let _held = leases_guest::lease(name).acquire()?;
             std::process::abort()
+        }
+        "exit" => {
+            let _held = leases_guest::lease(name).acquire()?;
+            while std::env::args().nth(3).is_some_and(|file| !Path::new(&file).exists()) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            std::process::exit(1)
         }
         other => Err(Error::Invalid(format!("operation: {other:?} is none of the probe's"))),
     }

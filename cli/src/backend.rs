@@ -1,0 +1,53 @@
+//! Where leases are kept.
+
+use std::convert::Infallible;
+use std::error::Error as _;
+use std::fmt;
+use std::str::FromStr;
+
+use leases::{Error, ErrorKind, Leases};
+
+use crate::failure::Failure;
+
+/// A backend's URL, as it was typed. It may hold a password, and is never shown.
+#[derive(Clone)]
+pub(crate) struct BackendUrl(String);
+
+impl FromStr for BackendUrl {
+    type Err = Infallible;
+
+    /// Takes whatever was typed: a refusal here would be shown with the URL.
+    fn from_str(url: &str) -> Result<Self, Infallible> {
+        Ok(BackendUrl(url.to_owned()))
+    }
+}
+
+impl fmt::Debug for BackendUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BackendUrl(***)")
+    }
+}
+
+/// Connects to what was typed, else to what the environment names, else to memory.
+pub(crate) async fn connect(url: Option<&BackendUrl>) -> Result<Leases, Failure> {
+    let (named_by, connected) = match url {
+        Some(BackendUrl(url)) => ("--backend", Leases::connect(url).await),
+        None => ("LEASES_REDIS_URL", Leases::from_env().await),
+    };
+    connected.map_err(|error| match error.kind() {
+        ErrorKind::Invalid(invalid) => Failure::usage(format_args!("{named_by}: {invalid}")),
+        _ => Failure::unavailable(format_args!("{named_by}: not reached: {}", causes(&error))),
+    })
+}
+
+/// What lies under an error, the nearest first. Drivers say some of it twice.
+fn causes(error: &Error) -> String {
+    let mut causes = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    causes.dedup();
+    causes.join(": ")
+}
