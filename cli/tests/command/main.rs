@@ -2,6 +2,7 @@
 
 mod backend;
 mod run;
+mod sharing;
 
 use std::process::{Command, Output};
 

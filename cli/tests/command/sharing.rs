@@ -1,0 +1,179 @@
+//! Two commands of four instances each, which share the sample's import over one Redis.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use leases_tests::guests;
+use leases_tests::servers::Redis;
+use tempfile::TempDir;
+
+use crate::leases;
+
+/// One command, and the threads that read what it prints.
+struct Importing {
+    child: Child,
+    reading: thread::JoinHandle<()>,
+    errors: thread::JoinHandle<String>,
+}
+
+/// What an instance said of a table: `took`, `imported`, `skipped`.
+#[derive(Debug)]
+struct Said {
+    process: usize,
+    what: String,
+    table: String,
+}
+
+impl Importing {
+    /// Starts it; each line that it prints is sent on.
+    fn start(process: usize, redis: &Redis, out: &Path, args: &[&str], to: Sender<Said>) -> Self {
+        let mut command = leases();
+        command.args(["run", "--backend", &redis.url(), "--instances", "4"]);
+        command.args(["--allow", "import:*", "--allow", "source:*"]);
+        command.arg("--dir").arg(format!("{}::/tables", tables().display()));
+        command.arg("--dir").arg(format!("{}::/out", out.display()));
+        command.arg(guests::example("importer")).arg("--").args(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it runs");
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let reading = thread::spawn(move || {
+            for line in BufReader::new(stdout.expect("piped")).lines() {
+                let line = line.expect("UTF-8");
+                let mut fields = line.split('\t').map(str::to_owned);
+                let (what, table) = (fields.next(), fields.next());
+                if let (Some(what), Some(table)) = (what, table) {
+                    // Who listened may have heard enough.
+                    let _ = to.send(Said { process, what, table });
+                }
+            }
+        });
+        let errors = thread::spawn(move || {
+            let mut said = String::new();
+            stderr.expect("piped").read_to_string(&mut said).expect("UTF-8");
+            said
+        });
+        Importing { child, reading, errors }
+    }
+
+    /// Kills it, as `kill -9` does, if it still runs; answers its status if it ended by itself, and
+    /// what it said on standard error.
+    fn end(mut self, how: End) -> (Option<i32>, String) {
+        if how == End::Killed {
+            self.child.kill().expect("it is ours");
+        }
+        let status = self.child.wait().expect("it is ours");
+        self.reading.join().expect("no panic");
+        (status.code(), self.errors.join().expect("no panic"))
+    }
+}
+
+#[derive(PartialEq)]
+enum End {
+    ByItself,
+    Killed,
+}
+
+/// Two commands that were started at once, and all that they say.
+fn two(redis: &Redis, out: &Path, args: &[&str]) -> (Importing, Importing, Receiver<Said>) {
+    let (to, said) = channel();
+    let first = Importing::start(0, redis, out, args, to.clone());
+    let second = Importing::start(1, redis, out, args, to);
+    (first, second, said)
+}
+
+fn tables() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest/examples/importer/tables")
+}
+
+/// The tables' names, with how many rows each has.
+fn rows() -> Vec<(String, usize)> {
+    let entries = fs::read_dir(tables()).expect("the tables").map(|entry| entry.expect("one"));
+    let names = entries.map(|entry| entry.file_name().into_string().expect("UTF-8"));
+    let rows = |name: &str| {
+        let text = fs::read_to_string(tables().join(name)).expect("a table");
+        let lines = text.lines().map(str::trim_start);
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count()
+    };
+    let tables = names.filter(|name| !name.ends_with(".md"));
+    tables.map(|name| (name.clone(), rows(&name))).collect()
+}
+
+/// Each table has one receipt and all its rows, and nothing is left of an import that did not end.
+#[track_caller]
+fn assert_exactly_once(out: &Path) {
+    let tables = rows();
+    assert_eq!(tables.len(), 12);
+    for (table, rows) in tables {
+        let lines = |extension| {
+            let path = out.join(format!("{table}.{extension}"));
+            fs::read_to_string(&path).unwrap_or_default().lines().count()
+        };
+        assert_eq!((lines("receipt"), lines("tsv")), (1, rows), "{table}");
+        assert!(!out.join(format!("{table}.rows")).exists(), "{table}");
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+#[tokio::test]
+async fn two_commands_share_the_tables_exactly_once() {
+    let (redis, out) = (Redis::start().await, folder());
+    let (first, second, said) = two(&redis, out.path(), &["--pace", "20"]);
+    for importing in [first, second] {
+        assert_eq!(importing.end(End::ByItself), (Some(0), String::new()));
+    }
+    assert_exactly_once(out.path());
+    let imported: Vec<_> = said.iter().filter(|said| said.what == "imported").collect();
+    assert_eq!(imported.len(), 12, "{imported:?}");
+    let processes: BTreeSet<_> = imported.iter().map(|said| said.process).collect();
+    assert_eq!(processes.len(), 2, "both had a share: {imported:?}");
+}
+
+/// An instance of one of the commands traps in the middle of a table; somebody else imports it.
+#[tokio::test]
+async fn a_trap_in_one_command_costs_no_table() {
+    let (redis, out) = (Redis::start().await, folder());
+    let args = ["--pace", "20", "--trap-in", "europe"];
+    let (first, second, _said) = two(&redis, out.path(), &args);
+    let ends = [first, second].map(|importing| importing.end(End::ByItself));
+    let statuses: BTreeSet<_> = ends.iter().map(|(status, _)| *status).collect();
+    assert_eq!(statuses, BTreeSet::from([Some(0), Some(1)]), "one of them trapped: {ends:?}");
+    assert_exactly_once(out.path());
+}
+
+/// One of two commands is killed while it holds tables: the other has them when their ttl is over.
+#[tokio::test]
+async fn a_killed_command_costs_no_table() {
+    let (redis, out) = (Redis::start().await, folder());
+    let args = ["--ttl", "5", "--batch", "20", "--pace", "20"];
+    let (first, second, said) = two(&redis, out.path(), &args);
+    let mut unfinished = BTreeSet::new();
+    let mut took = BTreeSet::new();
+    while took.len() < 2 || unfinished.is_empty() {
+        let Said { process, what, table } = said.recv().expect("they are at work");
+        match (process, &*what) {
+            (0, "took") => drop(unfinished.insert(table)),
+            (0, _) => drop(unfinished.remove(&table)),
+            _ => {}
+        }
+        took.insert(process);
+    }
+    let (status, _) = first.end(End::Killed);
+    assert_eq!(status, None, "it was killed");
+    assert_eq!(second.end(End::ByItself), (Some(0), String::new()));
+    assert_exactly_once(out.path());
+    // What the first had begun it may have ended before it was killed, but not all of it.
+    let by_the_second: BTreeSet<_> = said
+        .iter()
+        .filter(|said| (said.process, &*said.what) == (1, "imported"))
+        .map(|said| said.table)
+        .collect();
+    assert!(!by_the_second.is_disjoint(&unfinished), "{by_the_second:?}, {unfinished:?}");
+}
