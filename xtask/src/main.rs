@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::Parser;
 
 /// Runs the demo, the tests and the measurements, with all the set-up that they need.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
     /// Runs plugin instances that share real work, and verifies that nothing is done twice.

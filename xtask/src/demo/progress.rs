@@ -8,6 +8,8 @@ use super::tables::Table;
 /// Which tables are done, and how their lines are aligned.
 #[derive(Debug)]
 pub(super) struct Progress {
+    /// Those that an instance began in this run: they were not imported before.
+    taken: BTreeSet<String>,
     done: BTreeSet<String>,
     total: usize,
     width: usize,
@@ -17,16 +19,20 @@ impl Progress {
     /// No table is done.
     pub(super) fn new(tables: &[Table]) -> Self {
         let width = tables.iter().map(|table| table.name.len()).max().unwrap_or(0);
-        Progress { done: BTreeSet::new(), total: tables.len(), width }
+        Progress { taken: BTreeSet::new(), done: BTreeSet::new(), total: tables.len(), width }
     }
 
     /// What to print for an event. An instance that skips a table whose line is out says nothing
-    /// new.
+    /// new; nor does one that skips a table of this run whose line is yet to come, as may be where
+    /// the events of two processes meet.
     pub(super) fn line(&mut self, event: &Event) -> Option<String> {
         let what = match event.kind {
-            Kind::Took { .. } => return None,
+            Kind::Took { .. } => {
+                self.taken.insert(event.table.clone());
+                return None;
+            }
             Kind::Imported { fence, rows } => format!("fence {fence}  rows {}", grouped(rows)),
-            Kind::Skipped if self.done.contains(&event.table) => return None,
+            Kind::Skipped if self.is_known(&event.table) => return None,
             Kind::Skipped => "skipped: imported before".to_owned(),
             Kind::Trapping { fence, rows } => {
                 format!("fence {fence}  traps at row {}", grouped(rows))
@@ -37,6 +43,10 @@ impl Progress {
         let (width, digits) = (self.width, self.total.to_string().len());
         let counter = format!("[{count:>digits$}/{}]", self.total);
         Some(format!("{counter} {table:<width$}  instance {instance:<2}  {what}"))
+    }
+
+    fn is_known(&self, table: &str) -> bool {
+        self.taken.contains(table) || self.done.contains(table)
     }
 
     /// How many tables are done, with this event; nothing to count for one that is not.
@@ -79,6 +89,16 @@ mod tests {
         assert_eq!(line("skipped\tasia\t3"), None);
         let skipped = "[2/2] etcetera  instance 3   skipped: imported before";
         assert_eq!(line("skipped\tetcetera\t3").as_deref(), Some(skipped));
+    }
+
+    #[test]
+    fn a_skip_that_overtakes_the_import_says_nothing() {
+        let mut progress = Progress::new(&[Table { name: "asia".to_owned(), rows: 0 }]);
+        let mut line = |text: &str| progress.line(&Event::read(text).unwrap());
+        assert_eq!(line("took\tasia\t3\t17"), None);
+        assert_eq!(line("skipped\tasia\t4"), None);
+        let imported = "[1/1] asia  instance 3   fence 17  rows 9";
+        assert_eq!(line("imported\tasia\t3\t17\t9").as_deref(), Some(imported));
     }
 
     #[test]
