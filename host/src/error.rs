@@ -108,6 +108,8 @@ pub enum Operation {
     Guard,
     /// Saying what a plugin may use.
     Scope,
+    /// Reaching a backend.
+    Connect,
 }
 
 /// A backend's failure: never an answer, and never taken for one.
@@ -231,6 +233,7 @@ impl fmt::Display for Operation {
             Operation::Inspect => "inspect",
             Operation::Guard => "guard",
             Operation::Scope => "scope",
+            Operation::Connect => "connect",
         })
     }
 }

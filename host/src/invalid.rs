@@ -36,6 +36,8 @@ pub enum Argument {
     Pattern,
     /// The text of a detached hold.
     HandOver,
+    /// The URL of a backend.
+    Backend,
 }
 
 impl Invalid {
@@ -71,6 +73,7 @@ impl fmt::Display for Argument {
             Argument::Plugin => "plugin",
             Argument::Pattern => "pattern",
             Argument::HandOver => "hand-over",
+            Argument::Backend => "backend",
         })
     }
 }

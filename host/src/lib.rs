@@ -39,6 +39,8 @@ mod holder;
 mod invalid;
 mod memory;
 mod name;
+#[cfg(feature = "redis")]
+mod redis;
 mod scope;
 pub mod spec;
 mod terms;
@@ -56,6 +58,8 @@ pub use holder::HolderId;
 pub use invalid::{Argument, Invalid};
 pub use memory::{MemoryBackend, MemoryConfig};
 pub use name::{Key, Kind, NAME_BYTES_MAX, Name};
+#[cfg(feature = "redis")]
+pub use redis::{RedisBackend, RedisConfig};
 pub use scope::{NamePattern, PLUGIN_BYTES_MAX, PluginId, Scope};
 pub use terms::{
     LIMIT_MAX, Limit, MAX_HOLD_MAX, MaxHold, NOTE_BYTES_MAX, Note, OWNER_BYTES_MAX, Owner, Ttl,

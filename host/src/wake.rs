@@ -1,5 +1,7 @@
 //! Wake-ups in the process: how a waiter learns that it should ask again.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -23,18 +25,19 @@ use crate::holder::{HolderId, HolderMap};
 pub struct Wakes(Arc<Mutex<HolderMap<Arc<Notify>>>>);
 
 /// One waiter's ear; it stops listening when dropped.
-#[derive(Debug)]
 pub struct Watch {
     wakes: Wakes,
     holder: HolderId,
     woken: Arc<Notify>,
+    /// Dropped with it.
+    with: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Wakes {
     /// Listens for this waiter. A wake from now on is kept until it is heard.
     pub fn watch(&self, holder: HolderId) -> Watch {
         let woken = Arc::clone(self.lock().entry(holder).or_default());
-        Watch { wakes: self.clone(), holder, woken }
+        Watch { wakes: self.clone(), holder, woken, with: None }
     }
 
     /// Wakes these waiters; those that nobody listens for are somebody else's.
@@ -44,6 +47,13 @@ impl Wakes {
         }
         let listening = self.lock();
         for woken in holders.iter().filter_map(|holder| listening.get(holder)) {
+            woken.notify_one();
+        }
+    }
+
+    /// Wakes everybody: some may have been to be woken while nobody was told.
+    pub fn wake_all(&self) {
+        for woken in self.lock().values() {
             woken.notify_one();
         }
     }
@@ -63,9 +73,24 @@ impl Watch {
     }
 }
 
+impl Watch {
+    /// Drops something of the backend's, a subscription perhaps, when it stops listening.
+    #[must_use]
+    pub fn with(mut self, thing: impl Any + Send + Sync) -> Self {
+        self.with = Some(Box::new(thing));
+        self
+    }
+}
+
 impl Drop for Watch {
     fn drop(&mut self) {
         self.wakes.lock().remove(&self.holder);
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("holder", &self.holder).finish_non_exhaustive()
     }
 }
 

@@ -16,6 +16,7 @@ pub mod guests;
 pub mod model;
 pub mod native;
 mod rest;
+pub mod servers;
 pub mod setting;
 pub mod steps;
 pub mod trouble;

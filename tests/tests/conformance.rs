@@ -1,11 +1,12 @@
-//! The conformance suite, on every backend that needs no server, through both doors.
+//! The conformance suite, on every backend, through both doors.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
-use leases::ManualClock;
+use leases::{ManualClock, RedisBackend, RedisConfig};
 use leases_tests::backend_cases::{self, Bare};
 use leases_tests::faults::{Remote, Slow};
+use leases_tests::servers::Redis;
 use leases_tests::{Door, Setting, World, cases, wasm, world};
 use libtest_mimic::{Arguments, Trial};
 
@@ -17,6 +18,7 @@ const BACKENDS: &[(&str, Open)] = &[
     ("memory", || Box::pin(memory())),
     ("slow", || Box::pin(slow())),
     ("remote", || Box::pin(remote())),
+    ("redis", || Box::pin(redis())),
 ];
 
 async fn memory() -> Setting {
@@ -35,6 +37,14 @@ async fn slow() -> Setting {
 async fn remote() -> Setting {
     let time = ManualClock::new();
     Setting::new(Arc::new(Remote::new(time.clock())), time)
+}
+
+/// One Redis server, which is told the time.
+async fn redis() -> Setting {
+    let (server, time) = (Redis::start().await, ManualClock::new());
+    let config = RedisConfig::from_url(&server.url()).expect("a URL").manual_clock(&time);
+    let backend = RedisBackend::connect(config).await.expect("the server answers");
+    Setting::new(Arc::new(backend), time).keeping(Arc::new(server))
 }
 
 fn main() -> std::process::ExitCode {

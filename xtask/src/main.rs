@@ -3,6 +3,7 @@
 mod command;
 mod demo;
 mod guests;
+mod servers;
 mod test;
 mod workspace;
 

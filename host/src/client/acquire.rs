@@ -13,7 +13,7 @@ use super::vitals::Deadline;
 use crate::backend::Refreshed;
 use crate::clock::Moment;
 use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
-use crate::spec::{Answer, Ask, Granted, Mode};
+use crate::spec::{Answer, Ask, Granted, Mode, Rules};
 use crate::wake::Watch;
 
 /// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
@@ -165,12 +165,16 @@ impl Attempt<'_> {
         }
     }
 
-    /// When the next sign of life is due: so that with the time in which the keeper gathers it comes
-    /// within a third of the ticket's patience; a little less, so that waiters do not go in step.
+    /// When the next sign of life is due: within a third of the ticket's patience, and in time to
+    /// see, before a claim time is over, that somebody in front was called and stays silent. On its
+    /// way, and while the keeper gathers others, time goes by. A little less than that, so that
+    /// waiters do not go in step.
     fn sign_of_life_in(&self) -> Duration {
         let Shared { properties, .. } = &**self.shared;
-        let share = if properties.at_once { 3 } else { 5 };
-        (properties.patience / share).mul_f64(rand::rng().random_range(0.8..1.0))
+        let claim_time = Rules::default().claim_time;
+        let in_time = if properties.at_once { claim_time } else { claim_time * 3 / 4 };
+        let longest = in_time.min(properties.patience / 3);
+        longest.mul_f64(rand::rng().random_range(0.8..1.0))
     }
 
     async fn leave(&mut self) {

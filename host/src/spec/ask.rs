@@ -16,9 +16,7 @@ impl KeyState {
     /// A refusal ([`Answer::Busy`], [`Answer::LineFull`]) changes nothing, but that it calls those
     /// in line who can be admitted since something lapsed.
     pub fn ask(&mut self, ask: &Ask, now: Timestamp, rules: &Rules) -> Change<Answer> {
-        self.drop_lapsed(now);
-        // Before it is decided: who was silent since a hold ended may be passed over by now.
-        let mut wake = self.settle(now, rules);
+        let mut wake = self.lapse(now, rules);
         let answer = match self.grant_again(ask, now).or_else(|| self.supersede(ask, now)) {
             Some(answer) => answer,
             None if self.admits(ask, now, rules) => {

@@ -20,13 +20,14 @@ impl KeyState {
         now: Timestamp,
         rules: &Rules,
     ) -> Change<Refreshed> {
-        self.drop_lapsed(now);
+        let mut wake = self.lapse(now, rules);
         let extended = self.grants.slot_of(holder).and_then(|slot| {
             let grant = self.grants.extend(slot, ttl.as_duration(), now)?;
             Some(Refreshed::Held { ends_in: grant.expires_at.since(now), end: grant.end() })
         });
         let answer = extended.unwrap_or_else(|| Refreshed::Lost(self.departed.loss_of(holder)));
-        Change { answer, wake: self.settle(now, rules) }
+        wake.extend(self.settle(now, rules));
+        Change { answer, wake }
     }
 
     /// A ticket's waiter is alive: its patience begins anew. Never makes a ticket.
@@ -37,12 +38,12 @@ impl KeyState {
         now: Timestamp,
         rules: &Rules,
     ) -> Change<Refreshed> {
-        self.drop_lapsed(now);
+        let mut wake = self.lapse(now, rules);
         let Some(position) = self.line.position(holder) else {
-            return Change { answer: Refreshed::NotInLine, wake: self.settle(now, rules) };
+            return Change { answer: Refreshed::NotInLine, wake };
         };
         self.line.stay(position, patience, now);
-        let wake = self.settle(now, rules);
+        wake.extend(self.settle(now, rules));
         self.line.look_for_lapses(patience, now);
         let retry_in = self.retry_in(now, rules);
         self.line.told(position, now.after(retry_in));
@@ -57,7 +58,7 @@ impl KeyState {
         now: Timestamp,
         rules: &Rules,
     ) -> Change<Result<(), Loss>> {
-        self.drop_lapsed(now);
+        let mut wake = self.lapse(now, rules);
         let slot = self.grants.slot_of(holder);
         let answer = match slot.and_then(|slot| self.grants.take(slot)) {
             Some(_) => {
@@ -66,20 +67,22 @@ impl KeyState {
             }
             None => Err(self.departed.loss_of(holder)),
         };
-        Change { answer, wake: self.settle(now, rules) }
+        wake.extend(self.settle(now, rules));
+        Change { answer, wake }
     }
 
     /// Removes this holder's own ticket and any grant of its that was not delivered.
     pub fn leave(&mut self, holder: HolderId, now: Timestamp, rules: &Rules) -> Change<()> {
+        let mut wake = self.lapse(now, rules);
         self.line.remove(holder);
-        let Change { wake, .. } = self.release(holder, now, rules);
+        wake.extend(self.release(holder, now, rules).wake);
         Change { answer: (), wake }
     }
 
     /// Ends the grant in one slot, or all of them; answers how many. Each victim's next refresh is
     /// answered [`Loss::Revoked`].
     pub fn revoke(&mut self, slot: Option<u32>, now: Timestamp, rules: &Rules) -> Change<u32> {
-        self.drop_lapsed(now);
+        let mut wake = self.lapse(now, rules);
         let slots: Vec<u32> = match slot {
             Some(slot) => vec![slot],
             None => self.grants.iter().map(|(slot, _)| slot).collect(),
@@ -92,6 +95,7 @@ impl KeyState {
                 revoked += 1;
             }
         }
-        Change { answer: revoked, wake: self.settle(now, rules) }
+        wake.extend(self.settle(now, rules));
+        Change { answer: revoked, wake }
     }
 }

@@ -175,7 +175,14 @@ impl KeyState {
         idle.then(|| Timestamp::from_micros(self.last_end_us).after(retention).max(fence_passed))
     }
 
-    /// Rule 1: grants that reached their end and tickets whose patience lapsed are gone.
+    /// Rule 1, before anything is decided: what lapsed is gone, and whoever can be admitted since is
+    /// called as of then. Who was silent since may be passed over by now.
+    fn lapse(&mut self, now: Timestamp, rules: &Rules) -> Vec<HolderId> {
+        self.drop_lapsed(now);
+        self.settle(now, rules)
+    }
+
+    /// Grants that reached their end and tickets whose patience lapsed are gone.
     fn drop_lapsed(&mut self, now: Timestamp) {
         if let Some(last_end) = self.grants.drop_ended(now) {
             self.last_end_us = self.last_end_us.max(last_end.as_micros());

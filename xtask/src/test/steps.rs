@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 
 use super::files;
-use crate::{command, guests};
+use crate::{command, guests, servers};
 
 /// One thing that must hold.
 pub(super) struct Step {
@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Step> {
         step("lints, host with no feature", clippy("--package leases --no-default-features")),
         step("lints, host with components", clippy("--package leases --features component")),
         step("lints, guests", clippy(GUESTS)),
+        step("servers", Work::Check(servers::install)),
         step("tests", tests()),
         step("doc tests", Work::Tests(command::cargo(DOC_TESTS))),
         step("docs", docs()),

@@ -17,6 +17,7 @@ use crate::backend::{Extend, Refresh, Refreshed};
 use crate::clock::Moment;
 use crate::holder::HolderId;
 use crate::name::Key;
+use crate::spec::Rules;
 use crate::terms::Ttl;
 
 use holds::{Holds, Kept, Sign, State};
@@ -61,8 +62,8 @@ impl Keeper {
         self.run(shared, &mut holds, earliest, due);
     }
 
-    /// Has the backend told that a waiter is alive, within a quarter of the time that a ticket may
-    /// be silent for; answers what it said, or nothing when it did not confirm.
+    /// Has the backend told that a waiter is alive, with all others within a fifth of the claim
+    /// time; answers what it said, or nothing when it did not confirm.
     pub(super) fn sign_of_life(
         &self,
         shared: &Arc<Shared>,
@@ -71,7 +72,7 @@ impl Keeper {
     ) -> oneshot::Receiver<Refreshed> {
         let (answer, answered) = oneshot::channel();
         let patience = shared.properties.patience;
-        let by = shared.clock.now().after(patience / 12);
+        let by = shared.clock.now().after(Rules::default().claim_time / 5);
         let refresh = Refresh { key: key.clone(), holder, extend: Extend::Ticket { patience } };
         let mut holds = self.holds();
         let earliest = holds.next();

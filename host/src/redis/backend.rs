@@ -1,0 +1,313 @@
+//! The operations: one command each.
+
+use std::sync::Arc;
+
+use redis::Value;
+
+use super::config::RedisConfig;
+use super::connection::{Link, Repeat, Request, Source};
+use super::error::Failure;
+use super::inbox::Inbox;
+use super::keys::{self, Keys};
+use super::replies::{self, NOTE_FOLLOWS};
+use super::scripts::{Script, Scripts};
+use crate::backend::{Backend, Extend, Properties, Refresh, Refreshed, Reply};
+use crate::error::{Applied, BackendError, Error, Loss, Operation};
+use crate::fence::{Fence, Target, Verdict};
+use crate::holder::HolderId;
+use crate::name::Key;
+use crate::spec::{Answer, Ask, KeyView, Mode};
+use crate::wake::Watch;
+
+/// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
+/// is out of the line.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Grants, lines and guards in Redis: one server, one that Sentinel watches over, or a cluster.
+///
+/// Every operation is one command, and the server's clock alone decides on ends. Names that nobody
+/// used for the retention time expire there by themselves.
+///
+/// What Redis can't promise: a server that fails over, or restarts, without having kept the last
+/// writes has forgotten those grants, and may grant them again. The later grant has the greater
+/// fence.
+#[derive(Debug, Clone)]
+pub struct RedisBackend(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    config: RedisConfig,
+    keys: Keys,
+    scripts: Scripts,
+    link: Arc<Link>,
+    inbox: Inbox,
+    /// Over which replicas are waited for, if any are.
+    replicas: Option<Link>,
+}
+
+impl RedisBackend {
+    /// Connects.
+    ///
+    /// # Errors
+    /// - [`Invalid`](crate::ErrorKind::Invalid) for an address that can't be one.
+    /// - [`Unavailable`](crate::ErrorKind::Unavailable) when no server answered within the request
+    ///   timeout.
+    ///
+    /// # Cancellation
+    /// Nothing happened.
+    pub async fn connect(config: RedisConfig) -> Result<Self, Error> {
+        let unavailable =
+            |failure: Failure| Error::backend(failure.into(), Operation::Connect, None);
+        let source = || Source::new(&config).map_err(|error| unavailable(error.into()));
+        let timeout = config.request_timeout;
+        let link = Arc::new(Link::new(source()?, timeout));
+        let keys = Keys::new(config.prefix.clone());
+        let inbox = Inbox::new(source()?, Arc::clone(&link), &keys);
+        let replicas = match config.min_replicas {
+            0 => None,
+            _ => Some(Link::new(source()?, timeout)),
+        };
+        let scripts = Scripts::new(&config);
+        let inner = Inner { config, keys, scripts, link, inbox, replicas };
+        let opened = async {
+            let ping = Request::command(redis::cmd("PING"));
+            inner.link.send(&ping).await.map_err(unavailable)?;
+            inner.inbox.open().await;
+            Ok(())
+        };
+        match tokio::time::timeout(timeout, opened).await {
+            Ok(opened) => opened?,
+            Err(_) => {
+                return Err(unavailable(Failure::NotConnected { within: timeout, last: None }));
+            }
+        }
+        Ok(RedisBackend(Arc::new(inner)))
+    }
+}
+
+impl Inner {
+    /// A script on one key, with the key's parts declared.
+    fn on<'a>(&self, script: &'a Script, key: &Key, repeat: Repeat) -> Request<'a> {
+        let mut request = Request::script(script, repeat);
+        request.add().arg(keys::count(key.kind));
+        keys::declare(request.add(), key.kind, &self.keys.record(key));
+        request
+    }
+
+    async fn send(&self, mut request: Request<'_>) -> Result<Value, Failure> {
+        if let Some(clock) = &self.config.told_time {
+            request.add().arg(clock.timestamp().as_micros());
+        }
+        self.link.send(&request).await
+    }
+
+    /// What a script appends an inbox to.
+    fn channel(&self, key: &Key) -> String {
+        if self.link.source().is_cluster() {
+            self.keys.channel_of(key)
+        } else {
+            self.keys.channel()
+        }
+    }
+
+    fn retention_us(&self) -> f64 {
+        self.config.retention.as_micros() as f64
+    }
+
+    async fn ask(&self, ask: &Ask) -> Result<Answer, BackendError> {
+        if matches!(ask.mode, Mode::Wait { .. }) {
+            // What is not heard in time costs this waiter no more than its next sign of life.
+            let ready = self.inbox.ready(&self.keys, &ask.key);
+            let _ = tokio::time::timeout(self.config.request_timeout, ready).await;
+        }
+        let script = self.scripts.ask.of(ask.key.kind);
+        let mut request = self.on(script, &ask.key, Repeat::Freely);
+        request
+            .add()
+            .arg(numbers(ask, self.retention_us()))
+            .arg(ask.holder.as_bytes())
+            .arg(tail(ask, self.inbox.name()))
+            .arg(self.channel(&ask.key));
+        let answer = replies::answer(&self.send(request).await?, ask)?;
+        match (&self.replicas, answer) {
+            (Some(replicas), Answer::Granted(_)) => {
+                self.confirm(replicas, ask).await?;
+                Ok(answer)
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// Waits until enough replicas have what was just granted, or gives it back.
+    async fn confirm(&self, replicas: &Link, ask: &Ask) -> Result<(), BackendError> {
+        let wanted = self.config.min_replicas;
+        let key = self.keys.confirm(&ask.key);
+        let confirmed = replicas.replicas_follow(&key, wanted).await;
+        let failure = match confirmed {
+            Ok(confirmed) if confirmed >= wanted => return Ok(()),
+            Ok(confirmed) => {
+                Failure::TooFewReplicas { confirmed, wanted, within: self.config.request_timeout }
+            }
+            Err(failure) => failure,
+        };
+        let left = self.leave(&ask.key, ask.holder).await;
+        let applied = if left.is_ok() { Applied::No } else { Applied::Unknown };
+        Err(BackendError { applied, source: Box::new(failure) })
+    }
+
+    async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
+        if !self.link.source().is_cluster() {
+            return self.refresh_together(batch).await;
+        }
+        // Each key is in a slot of its own: as many commands, all on their way at once.
+        let each = batch.iter().map(|one| self.refresh_together(std::slice::from_ref(one)));
+        let answers = futures_util::future::try_join_all(each).await?;
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    async fn refresh_together(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
+        let Some(first) = batch.first() else { return Ok(Vec::new()) };
+        let mut request = Request::script(&self.scripts.refresh, Repeat::Freely);
+        let count = |one: &Refresh| usize::from(keys::count(one.key.kind));
+        request.add().arg(batch.iter().map(count).sum::<usize>());
+        for one in batch {
+            keys::declare(request.add(), one.key.kind, &self.keys.record(&one.key));
+        }
+        let retention = self.retention_us().to_le_bytes();
+        request.add().arg(&retention).arg(self.channel(&first.key));
+        for one in batch {
+            request.add().arg(what(one)).arg(one.holder.as_bytes());
+        }
+        let answers = replies::refreshed(&self.send(request).await?)?;
+        if answers.len() != batch.len() {
+            return Err(Failure::Reply(format!("{} answers", answers.len())).into());
+        }
+        Ok(answers)
+    }
+
+    async fn release(&self, key: &Key, holder: HolderId) -> Result<Result<(), Loss>, BackendError> {
+        let mut request = self.on(self.scripts.release.of(key.kind), key, Repeat::Never);
+        request.add().arg(holder.as_bytes()).arg(self.channel(key));
+        Ok(replies::released(&self.send(request).await?)?)
+    }
+
+    async fn leave(&self, key: &Key, holder: HolderId) -> Result<(), BackendError> {
+        let mut request = self.on(self.scripts.leave.of(key.kind), key, Repeat::Freely);
+        request.add().arg(holder.as_bytes()).arg(self.channel(key));
+        self.send(request).await?;
+        Ok(())
+    }
+
+    async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, BackendError> {
+        let mut request = self.on(&self.scripts.revoke, key, Repeat::Never);
+        let slot = slot.map_or(-1, i64::from);
+        request.add().arg(slot).arg(self.channel(key));
+        Ok(replies::revoked(&self.send(request).await?)?)
+    }
+
+    async fn inspect(&self, key: &Key) -> Result<KeyView, BackendError> {
+        let request = self.on(&self.scripts.inspect, key, Repeat::Freely);
+        Ok(replies::view(&self.send(request).await?)?)
+    }
+
+    async fn admit(&self, target: &Target, fence: Fence) -> Result<Verdict, BackendError> {
+        let mut request = Request::script(&self.scripts.admit, Repeat::Freely);
+        let retention_ms = u64::try_from(self.config.retention.as_millis()).unwrap_or(u64::MAX);
+        request.add().arg(1).arg(self.keys.guard(target)).arg(fence.as_u64()).arg(retention_ms);
+        Ok(replies::verdict(&self.link.send(&request).await?)?)
+    }
+
+    async fn current(&self, target: &Target) -> Result<Option<Fence>, BackendError> {
+        let mut get = redis::cmd("GET");
+        get.arg(self.keys.guard(target));
+        Ok(replies::guard(&self.link.send(&Request::command(get)).await?)?)
+    }
+}
+
+/// An ask's numbers, as `ask.lua` unpacks them.
+fn numbers(ask: &Ask, retention_us: f64) -> Vec<u8> {
+    let patience = match ask.mode {
+        Mode::Once => std::time::Duration::ZERO,
+        Mode::Wait { patience } => patience,
+    };
+    let max_hold = ask.max_hold.map_or(0.0, |max_hold| micros(max_hold.as_duration()));
+    let mut packed = Vec::with_capacity(34);
+    for number in [micros(ask.ttl.as_duration()), max_hold, retention_us, micros(patience)] {
+        packed.extend(number.to_le_bytes());
+    }
+    packed.extend((ask.limit.get() as u16).to_le_bytes());
+    packed
+}
+
+/// What is stored as it is: the inbox, the owner and the note.
+fn tail(ask: &Ask, inbox: &str) -> Vec<u8> {
+    let owner = ask.owner.as_ref().map_or("", |owner| owner.as_str());
+    let note = ask.note.as_ref().map(|note| format!("{NOTE_FOLLOWS}{}", note.as_str()));
+    let note = note.unwrap_or_default();
+    let mut tail = Vec::with_capacity(inbox.len() + owner.len() + note.len() + 4);
+    tail.extend(inbox.as_bytes());
+    for text in [owner, &note] {
+        // Both are far shorter: owners and notes are bounded.
+        tail.extend((text.len() as u16).to_le_bytes());
+        tail.extend(text.as_bytes());
+    }
+    tail
+}
+
+/// One refresh, as `refresh.lua` unpacks it.
+fn what(one: &Refresh) -> Vec<u8> {
+    let (is_ticket, duration) = match one.extend {
+        Extend::Hold(ttl) => (0, ttl.as_duration()),
+        Extend::Ticket { patience } => (1, patience),
+    };
+    let mut packed = vec![keys::count(one.key.kind), is_ticket];
+    packed.extend(micros(duration).to_le_bytes());
+    packed
+}
+
+/// Exact: below 2^53, which is 285 years.
+fn micros(duration: std::time::Duration) -> f64 {
+    duration.as_micros() as f64
+}
+
+impl Backend for RedisBackend {
+    fn properties(&self) -> Properties {
+        Properties { patience: PATIENCE, at_once: false }
+    }
+
+    fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {
+        Reply::new(self.0.ask(ask))
+    }
+
+    fn refresh<'a>(&'a self, batch: &'a [Refresh]) -> Reply<'a, Vec<Refreshed>> {
+        Reply::new(self.0.refresh(batch))
+    }
+
+    fn release<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, Result<(), Loss>> {
+        Reply::new(self.0.release(key, holder))
+    }
+
+    fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()> {
+        Reply::new(self.0.leave(key, holder))
+    }
+
+    fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
+        Reply::new(self.0.revoke(key, slot))
+    }
+
+    fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
+        Reply::new(self.0.inspect(key))
+    }
+
+    fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
+        Reply::new(self.0.admit(target, fence))
+    }
+
+    fn current<'a>(&'a self, target: &'a Target) -> Reply<'a, Option<Fence>> {
+        Reply::new(self.0.current(target))
+    }
+
+    fn watch(&self, key: &Key, holder: HolderId) -> Watch {
+        self.0.inbox.watch(&self.0.keys, key, holder)
+    }
+}

@@ -1,0 +1,134 @@
+//! The task that listens: it subscribes, hears, and subscribes again when the connection is lost.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::{PushInfo, PushKind, RedisResult, Value};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
+
+use super::Ear;
+use crate::holder::HolderId;
+use crate::redis::connection::Connection;
+
+const PAUSE_MIN: Duration = Duration::from_millis(10);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// Listens until it is aborted.
+pub(super) async fn listen(ear: Arc<Ear>) {
+    let mut pause = PAUSE_MIN;
+    loop {
+        let (pushes, pushed) = unbounded_channel();
+        match timeout(ear.link.timeout(), ear.source.open(Some(pushes))).await {
+            Ok(Ok(connection)) => {
+                pause = PAUSE_MIN;
+                let mut session = Session { ear: &ear, connection, subscribed: HashSet::new() };
+                let why = session.run(pushed).await;
+                tracing::debug!(?why, "the connection for wake-ups is opened again");
+            }
+            Ok(Err(error)) => tracing::debug!(%error, "no connection for wake-ups yet"),
+            Err(_) => tracing::debug!("no connection for wake-ups in time"),
+        }
+        for channel in ear.channels.names() {
+            ear.channels.set_ready(&channel, false);
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// One connection's time.
+struct Session<'a> {
+    ear: &'a Ear,
+    connection: Connection,
+    subscribed: HashSet<String>,
+}
+
+/// Why a session ended.
+#[derive(Debug)]
+enum Why {
+    Disconnected,
+    NotSubscribed,
+    Silent,
+    /// Commands go over a new connection by now, to another server perhaps.
+    Moved,
+}
+
+impl Session<'_> {
+    async fn run(&mut self, mut pushed: UnboundedReceiver<PushInfo>) -> Why {
+        let Ear { link, channels, wakes, .. } = self.ear;
+        let mut opened = link.opened();
+        if self.subscribe().await.is_err() {
+            return Why::NotSubscribed;
+        }
+        // Whoever was to be woken while nobody listened.
+        wakes.wake_all();
+        loop {
+            tokio::select! {
+                push = pushed.recv() => match push {
+                    Some(push) if self.goes_on(&push) => self.hear(push),
+                    _ => return Why::Disconnected,
+                },
+                () = channels.changed() => if self.subscribe().await.is_err() {
+                    return Why::NotSubscribed;
+                },
+                Ok(()) = opened.changed(), if !self.connection.mends() => return Why::Moved,
+                () = tokio::time::sleep(link.timeout()) => if !self.answers().await {
+                    return Why::Silent;
+                },
+            }
+        }
+    }
+
+    /// A connection to a cluster opens its parts again, and subscribes again there.
+    fn goes_on(&self, push: &PushInfo) -> bool {
+        push.kind != PushKind::Disconnection || self.connection.mends()
+    }
+
+    fn hear(&self, PushInfo { kind, data }: PushInfo) {
+        match (kind, data.as_slice()) {
+            (PushKind::Message | PushKind::SMessage, [_, Value::BulkString(holders)]) => {
+                let (holders, _) = holders.as_chunks::<16>();
+                let holders: Vec<_> =
+                    holders.iter().map(|bytes| HolderId::from_bytes(*bytes)).collect();
+                self.ear.wakes.wake(&holders);
+            }
+            // Subscribed again after a part of the cluster was lost, or moved.
+            (PushKind::SSubscribe, [Value::BulkString(channel), ..])
+                if std::str::from_utf8(channel).is_ok_and(|it| self.subscribed.contains(it)) =>
+            {
+                self.ear.wakes.wake_all();
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes the wanted channels the subscribed ones.
+    async fn subscribe(&mut self) -> Result<(), ()> {
+        let wanted: HashSet<String> = self.ear.channels.names().into_iter().collect();
+        for channel in self.subscribed.extract_if(|channel| !wanted.contains(channel)) {
+            let gone = self.connection.unsubscribe(&channel);
+            timeout(self.ear.link.timeout(), gone).await.map_err(drop)?.map_err(drop)?;
+        }
+        for channel in wanted {
+            if !self.subscribed.contains(&channel) {
+                let subscribed = self.connection.subscribe(&channel);
+                timeout(self.ear.link.timeout(), subscribed).await.map_err(drop)?.map_err(drop)?;
+                self.subscribed.insert(channel.clone());
+            }
+            self.ear.channels.set_ready(&channel, true);
+        }
+        Ok(())
+    }
+
+    async fn answers(&mut self) -> bool {
+        self.connection.mends() || self.ping().await.is_ok()
+    }
+
+    async fn ping(&mut self) -> Result<(), ()> {
+        let pinged: RedisResult<()> =
+            timeout(self.ear.link.timeout(), self.connection.ping()).await.map_err(drop)?;
+        pinged.map_err(drop)
+    }
+}

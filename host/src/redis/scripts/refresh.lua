@@ -1,0 +1,53 @@
+-- refresh: extends holds and gives tickets' signs of life, many in one script.
+--
+-- Keys:      of each: record, line, lapses, details, and of a semaphore also holds
+-- Arguments: retention, channel, then of each: numbers (its keys, 1 for a ticket or 0, ttl or
+--            patience), holder
+-- Reply:     of each three numbers: 1, ends in, 1 if by its max-hold: held; 2, loss, 0: lost;
+--            3, retry in, 0: in line; 4, 0, 0: not in line
+-- Atomic:    one script. Each of them is a transition of its own.
+local retention = struct.unpack('<d', ARGV[1])
+local reply, key = {}, 1
+
+local function answer(code, one, two)
+  local at = #reply
+  reply[at + 1], reply[at + 2], reply[at + 3] = code, one, two
+end
+
+local function refresh(k, holder, ttl)
+  local grant = find(k, holder)
+  if grant then
+    extend(k, grant, ttl)
+    answer(1, grant.ends - now, bounded(grant))
+  else
+    answer(2, loss_of(k, holder), 0)
+  end
+  settle(k, now)
+end
+
+local function sign_of_life(k, holder, patience)
+  local stored = k.waiting > 0 and redis.call('HGET', k.details, 't' .. holder)
+  if not stored then return answer(4, 0, 0) end
+  local ticket = read_ticket(stored)
+  stay(k, holder, ticket, patience)
+  ticket.asks = now + retry_in(k)
+  write_ticket(k, holder, ticket)
+  settle(k, now)
+  answer(3, retry_in(k), 0)
+end
+
+local at = 3
+while key <= #KEYS do
+  local keys, is_ticket, duration = struct.unpack('<BBd', ARGV[at])
+  local k = load(unpack(KEYS, key, key + keys - 1))
+  lapse(k)
+  if is_ticket == 1 then
+    sign_of_life(k, ARGV[at + 1], duration)
+  else
+    refresh(k, ARGV[at + 1], duration)
+  end
+  save(k, retention)
+  key, at = key + keys, at + 2
+end
+tell(ARGV[2])
+return reply

@@ -1,0 +1,26 @@
+-- revoke: ends the grant in one slot, or all of them.
+--
+-- Keys:      record, line, lapses, details; of a semaphore also holds
+-- Arguments: slot, or -1 for all; channel
+-- Reply:     how many it ended
+-- Atomic:    one script. Looks at every grant of the key.
+local k = load(unpack(KEYS))
+lapse(k)
+local grants = { k.grant }
+if k.holds then
+  for _, holder in ipairs(redis.call('ZRANGE', k.holds, 0, -1)) do
+    grants[#grants + 1] = find(k, holder)
+  end
+end
+local slot, revoked = tonumber(ARGV[1]), 0
+for _, grant in ipairs(grants) do
+  if slot < 0 or slot == grant.slot then
+    depart(k, grant, REVOKED)
+    remove(k, grant)
+    revoked = revoked + 1
+  end
+end
+settle(k, now)
+save(k, 0)
+tell(ARGV[2])
+return revoked
