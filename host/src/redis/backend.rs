@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use redis::Value;
 
 use super::config::RedisConfig;
@@ -22,6 +23,9 @@ use crate::wake::Watch;
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// The most that one command refreshes: for about 2 ms the server does nothing else.
+const TOGETHER_MAX: usize = 500;
 
 /// Grants, lines and guards in Redis: one server, one that Sentinel watches over, or a cluster.
 ///
@@ -156,13 +160,17 @@ impl Inner {
     }
 
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
-        if !self.link.source().is_cluster() {
-            return self.refresh_together(batch).await;
+        // In a cluster each key is in a slot of its own.
+        let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
+        let parts = || batch.chunks(together);
+        let answers = join_all(parts().map(|part| self.refresh_together(part))).await;
+        if answers.iter().all(Result::is_err) {
+            return answers.into_iter().next().unwrap_or(Ok(Vec::new()));
         }
-        // Each key is in a slot of its own: as many commands, all on their way at once.
-        let each = batch.iter().map(|one| self.refresh_together(std::slice::from_ref(one)));
-        let answers = futures_util::future::try_join_all(each).await?;
-        Ok(answers.into_iter().flatten().collect())
+        let of_part = |(part, answers): (&[Refresh], Result<Vec<_>, _>)| {
+            answers.unwrap_or_else(|_| vec![Refreshed::Unconfirmed; part.len()])
+        };
+        Ok(parts().zip(answers).flat_map(of_part).collect())
     }
 
     async fn refresh_together(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
