@@ -1,6 +1,7 @@
 //! The operations: one command each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use redis::Value;
@@ -22,7 +23,7 @@ use crate::wake::Watch;
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The most that one command refreshes: for about 2 ms the server does nothing else.
 const TOGETHER_MAX: usize = 500;
@@ -163,7 +164,12 @@ impl Inner {
         // In a cluster each key is in a slot of its own.
         let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
         let parts = || batch.chunks(together);
-        let answers = join_all(parts().map(|part| self.refresh_together(part))).await;
+        let patience = answer_within(batch);
+        let answers = join_all(parts().map(async |part| {
+            let answers = tokio::time::timeout(patience, self.refresh_together(part));
+            answers.await.unwrap_or_else(|_| Err(Failure::NoAnswer(patience).into()))
+        }))
+        .await;
         if answers.iter().all(Result::is_err) {
             return answers.into_iter().next().unwrap_or(Ok(Vec::new()));
         }
@@ -235,7 +241,7 @@ impl Inner {
 /// An ask's numbers, as `ask.lua` unpacks them.
 fn numbers(ask: &Ask, retention_us: f64) -> Vec<u8> {
     let patience = match ask.mode {
-        Mode::Once => std::time::Duration::ZERO,
+        Mode::Once => Duration::ZERO,
         Mode::Wait { patience } => patience,
     };
     let max_hold = ask.max_hold.map_or(0.0, |max_hold| micros(max_hold.as_duration()));
@@ -262,6 +268,16 @@ fn tail(ask: &Ask, inbox: &str) -> Vec<u8> {
     tail
 }
 
+/// How long a part of a batch is waited for: the holds in the others must not wait for it until
+/// they are lost.
+fn answer_within(batch: &[Refresh]) -> Duration {
+    let lasts = |one: &Refresh| match one.extend {
+        Extend::Hold(ttl) => ttl.as_duration(),
+        Extend::Ticket { patience } => patience,
+    };
+    batch.iter().map(lasts).min().unwrap_or_default() / 8
+}
+
 /// One refresh, as `refresh.lua` unpacks it.
 fn what(one: &Refresh) -> Vec<u8> {
     let (is_ticket, duration) = match one.extend {
@@ -274,7 +290,7 @@ fn what(one: &Refresh) -> Vec<u8> {
 }
 
 /// Exact: below 2^53, which is 285 years.
-fn micros(duration: std::time::Duration) -> f64 {
+fn micros(duration: Duration) -> f64 {
     duration.as_micros() as f64
 }
 
