@@ -54,13 +54,14 @@ impl RedisBackend {
     /// Connects.
     ///
     /// # Errors
-    /// - [`Invalid`](crate::ErrorKind::Invalid) for an address that can't be one.
+    /// - [`Invalid`](crate::ErrorKind::Invalid) for settings out of their bounds.
     /// - [`Unavailable`](crate::ErrorKind::Unavailable) when no server answered within the request
     ///   timeout.
     ///
     /// # Cancellation
     /// Nothing happened.
     pub async fn connect(config: RedisConfig) -> Result<Self, Error> {
+        config.check()?;
         let unavailable =
             |failure: Failure| Error::backend(failure.into(), Operation::Connect, None);
         let source = || Source::new(&config).map_err(|error| unavailable(error.into()));
