@@ -154,4 +154,6 @@ pub enum Refreshed {
     },
     /// There is no such ticket.
     NotInLine,
+    /// Not confirmed: the part of the backend that has it did not answer, and others did.
+    Unconfirmed,
 }

@@ -1,10 +1,13 @@
 //! The rules once more, written for nothing but to be read: no index, no bound kept beside what it
 //! bounds. Backends are compared with it, operation by operation.
+//!
+//! Every operation first does what time alone does, then changes what it changes, and then calls
+//! who can be admitted by that.
 
 use std::time::Duration;
 
-use leases::spec::{Answer, Ask, End, Granted, Mode, Rules};
-use leases::{Fence, HolderId, Limit, Loss, Owner, Refreshed, Timestamp, Ttl};
+use leases::spec::{Answer, Ask, End, Granted, HolderView, KeyView, Mode, Rules, WaiterView};
+use leases::{Fence, HolderId, Loss, Refreshed, Timestamp, Ttl};
 
 /// What is known of one key.
 #[derive(Debug, Clone, Default)]
@@ -13,24 +16,22 @@ pub struct Model {
     grants: Vec<Grant>,
     line: Vec<Ticket>,
     departed: Vec<(HolderId, Loss, Timestamp)>,
-    /// When the last hold ended by itself that nobody was called for.
-    ended: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
 struct Grant {
+    ask: Ask,
     slot: u32,
-    holder: HolderId,
-    owner: Option<Owner>,
-    fence: u64,
+    fence: Fence,
+    since: Timestamp,
     end: Timestamp,
     not_after: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
 struct Ticket {
-    holder: HolderId,
-    limit: Limit,
+    ask: Ask,
+    since: Timestamp,
     lapse: Timestamp,
     called: Option<Timestamp>,
 }
@@ -46,31 +47,19 @@ impl Ticket {
 }
 
 impl Model {
-    fn lapse(&mut self, now: Timestamp) {
-        let ended = self.grants.iter().map(|grant| grant.end).filter(|end| *end <= now);
-        self.ended = ended.max().or(self.ended);
+    /// What time alone does: holds end and tickets lapse, and who can be admitted by that is
+    /// called, the first of them as of the last of those ends.
+    fn catch_up(&mut self, now: Timestamp) {
+        let ended = self.grants.iter().map(|grant| grant.end).filter(|end| *end <= now).max();
         self.grants.retain(|grant| grant.end > now);
         self.line.retain(|ticket| ticket.lapse > now);
         self.departed.retain(|(_, _, until)| *until > now);
+        self.call(ended.unwrap_or(now), now);
     }
 
-    /// The tickets, each with whether it could be admitted now, nobody being overtaken.
-    fn admissible(&self, now: Timestamp) -> Vec<bool> {
-        let mut taken = self.grants.len();
-        let mut blocked = false;
-        let one = |ticket: &Ticket| {
-            if ticket.is_passed_over(now) {
-                return false;
-            }
-            blocked |= taken >= ticket.limit.get() as usize;
-            taken += usize::from(!blocked);
-            !blocked
-        };
-        self.line.iter().map(one).collect()
-    }
-
-    fn call(&mut self, now: Timestamp) {
-        let mut as_of = self.ended.take().unwrap_or(now);
+    /// Calls those who can be admitted and were not called before: the first as of `first`.
+    fn call(&mut self, first: Timestamp, now: Timestamp) {
+        let mut as_of = first;
         loop {
             let admissible = self.admissible(now);
             let mut tickets = self.line.iter_mut().zip(admissible);
@@ -82,37 +71,61 @@ impl Model {
         }
     }
 
+    /// For each ticket, whether it could be admitted now, nobody being overtaken.
+    fn admissible(&self, now: Timestamp) -> Vec<bool> {
+        let mut taken = self.grants.len();
+        let mut blocked = false;
+        let one = |ticket: &Ticket| {
+            if ticket.is_passed_over(now) {
+                return false;
+            }
+            blocked |= taken >= ticket.ask.limit.get() as usize;
+            taken += usize::from(!blocked);
+            !blocked
+        };
+        self.line.iter().map(one).collect()
+    }
+
     /// Answers an ask; its `retry_in` is exact.
     pub fn ask(&mut self, ask: &Ask, now: Timestamp) -> Answer {
-        self.lapse(now);
-        self.call(now);
-        let answer = self.decide(ask, now);
-        self.call(now);
-        match answer {
-            Some(granted) => Answer::Granted(granted),
-            None => self.refused(ask, now),
+        self.catch_up(now);
+        let granted = self.decide(ask, now);
+        let at = self.place(ask.holder);
+        if let (None, Mode::Wait { patience }) = (granted, ask.mode) {
+            let ticket = Ticket { ask: ask.clone(), since: now, lapse: now, called: None };
+            if at == self.line.len() {
+                self.line.push(ticket);
+            }
+            self.stay(at, patience, now);
+        }
+        self.call(now, now);
+        match (granted, ask.mode) {
+            (Some(granted), _) => Answer::Granted(granted),
+            (None, Mode::Once) => Answer::Busy { retry_in: self.retry_in(at, now) },
+            (None, Mode::Wait { .. }) => {
+                Answer::Waiting { position: at as u32, retry_in: self.retry_in(at, now) }
+            }
         }
     }
 
     fn decide(&mut self, ask: &Ask, now: Timestamp) -> Option<Granted> {
-        let own = |grant: &&mut Grant| grant.holder == ask.holder;
+        let own = |grant: &&mut Grant| grant.ask.holder == ask.holder;
         if let Some(grant) = self.grants.iter_mut().find(own) {
             extend(grant, ask.ttl, now);
             return Some(told(grant, now));
         }
-        let owned = |grant: &Grant| ask.owner.is_some() && grant.owner == ask.owner;
+        let owned = |grant: &Grant| ask.owner.is_some() && grant.ask.owner == ask.owner;
         if let Some(at) = self.grants.iter().position(owned) {
             let former = self.grants.remove(at);
-            self.departed.push((former.holder, Loss::Superseded, former.end));
+            self.departed.push((former.ask.holder, Loss::Superseded, former.end));
             return Some(self.grant(ask, former.slot, now));
         }
-        let own = self.line.iter().position(|ticket| ticket.holder == ask.holder);
-        let in_front = own.unwrap_or(self.line.len());
         let counted = |ticket: &&Ticket| !ticket.is_passed_over(now);
-        let ahead: Vec<&Ticket> = self.line[..in_front].iter().filter(counted).collect();
+        let ahead: Vec<&Ticket> =
+            self.line[..self.place(ask.holder)].iter().filter(counted).collect();
         let live = self.grants.len();
         let admitted = live + ahead.len() < ask.limit.get() as usize
-            && (0..).zip(&ahead).all(|(i, ticket)| live + i < ticket.limit.get() as usize);
+            && (0..).zip(&ahead).all(|(i, ticket)| live + i < ticket.ask.limit.get() as usize);
         if !admitted {
             return None;
         }
@@ -121,13 +134,13 @@ impl Model {
     }
 
     fn grant(&mut self, ask: &Ask, slot: u32, now: Timestamp) -> Granted {
-        self.line.retain(|ticket| ticket.holder != ask.holder);
+        self.line.retain(|ticket| ticket.ask.holder != ask.holder);
         self.last_fence = (self.last_fence + 1).max(now.as_micros());
         let mut grant = Grant {
+            ask: ask.clone(),
             slot,
-            holder: ask.holder,
-            owner: ask.owner.clone(),
-            fence: self.last_fence,
+            fence: Fence::new(self.last_fence).expect("a clock below the year 2255"),
+            since: now,
             end: now,
             not_after: ask.max_hold.map(|max_hold| now.after(max_hold.as_duration())),
         };
@@ -137,36 +150,31 @@ impl Model {
         granted
     }
 
-    fn refused(&mut self, ask: &Ask, now: Timestamp) -> Answer {
-        let own = self.line.iter().position(|ticket| ticket.holder == ask.holder);
-        if let Mode::Wait { patience } = ask.mode {
-            let at = own.unwrap_or(self.line.len());
-            let (holder, limit, lapse) = (ask.holder, ask.limit, now.after(patience));
-            match self.line.get_mut(at) {
-                Some(ticket) => (ticket.lapse, ticket.called) = (lapse, None),
-                None => self.line.push(Ticket { holder, limit, lapse, called: None }),
-            }
-            self.call(now);
-            let retry_in = self.retry_in(at, now);
-            return Answer::Waiting { position: at as u32, retry_in };
-        }
-        Answer::Busy { retry_in: self.retry_in(own.unwrap_or(self.line.len()), now) }
+    /// How many tickets are in front of this holder's, or would be if it had one.
+    fn place(&self, holder: HolderId) -> usize {
+        let own = self.line.iter().position(|ticket| ticket.ask.holder == holder);
+        own.unwrap_or(self.line.len())
     }
 
-    /// The earliest moment at which anything ahead lapses or stops holding up others.
+    fn stay(&mut self, at: usize, patience: Duration, now: Timestamp) {
+        let ticket = &mut self.line[at];
+        (ticket.lapse, ticket.called) = (now.after(patience), None);
+    }
+
+    /// The earliest moment at which anything ahead lapses or stops holding up others; for ever where
+    /// nothing is ahead.
     fn retry_in(&self, in_front: usize, now: Timestamp) -> Duration {
         let ends = self.grants.iter().map(|grant| grant.end);
         let counted = self.line[..in_front].iter().filter(|ticket| !ticket.is_passed_over(now));
         let lapses = counted.map(|t| t.claim_end().map_or(t.lapse, |end| end.min(t.lapse)));
         let earliest = ends.chain(lapses).min();
-        earliest.map_or(Duration::ZERO, |end| end.since(now))
+        earliest.map_or(Duration::MAX, |end| end.since(now))
     }
 
     /// Extends a hold.
     pub fn refresh(&mut self, holder: HolderId, ttl: Ttl, now: Timestamp) -> Refreshed {
-        self.lapse(now);
-        self.call(now);
-        match self.grants.iter_mut().find(|grant| grant.holder == holder) {
+        self.catch_up(now);
+        match self.grants.iter_mut().find(|grant| grant.ask.holder == holder) {
             Some(grant) => {
                 extend(grant, ttl, now);
                 Refreshed::Held { ends_in: grant.end.since(now), end: end(grant) }
@@ -175,12 +183,29 @@ impl Model {
         }
     }
 
+    /// Extends a ticket; its `retry_in` is exact.
+    pub fn sign_of_life(
+        &mut self,
+        holder: HolderId,
+        patience: Duration,
+        now: Timestamp,
+    ) -> Refreshed {
+        self.catch_up(now);
+        let at = self.place(holder);
+        if at == self.line.len() {
+            return Refreshed::NotInLine;
+        }
+        self.stay(at, patience, now);
+        self.call(now, now);
+        Refreshed::InLine { retry_in: self.retry_in(at, now) }
+    }
+
     /// Ends a hold.
     pub fn release(&mut self, holder: HolderId, now: Timestamp) -> Result<(), Loss> {
-        self.lapse(now);
-        let held = self.grants.iter().any(|grant| grant.holder == holder);
-        self.grants.retain(|grant| grant.holder != holder);
-        self.call(now);
+        self.catch_up(now);
+        let held = self.grants.iter().any(|grant| grant.ask.holder == holder);
+        self.grants.retain(|grant| grant.ask.holder != holder);
+        self.call(now, now);
         if held { Ok(()) } else { Err(self.loss_of(holder)) }
     }
 
@@ -191,29 +216,47 @@ impl Model {
 
     /// Ends a hold and a wait.
     pub fn leave(&mut self, holder: HolderId, now: Timestamp) {
-        self.line.retain(|ticket| ticket.holder != holder);
-        let _ = self.release(holder, now);
+        self.catch_up(now);
+        self.line.retain(|ticket| ticket.ask.holder != holder);
+        self.grants.retain(|grant| grant.ask.holder != holder);
+        self.call(now, now);
     }
 
     /// Ends one slot's hold, or all.
     pub fn revoke(&mut self, slot: Option<u32>, now: Timestamp) -> u32 {
-        self.lapse(now);
+        self.catch_up(now);
         let (revoked, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.grants)
             .into_iter()
             .partition(|grant| slot.is_none_or(|slot| slot == grant.slot));
         self.grants = kept;
-        let told = revoked.iter().map(|grant| (grant.holder, Loss::Revoked, grant.end));
+        let told = revoked.iter().map(|grant| (grant.ask.holder, Loss::Revoked, grant.end));
         self.departed.extend(told);
-        self.call(now);
+        self.call(now, now);
         revoked.len() as u32
     }
 
-    /// The holders by slot, with their fences, and how many wait.
-    pub fn view(&mut self, now: Timestamp) -> (Vec<(u32, u64)>, usize) {
-        self.lapse(now);
-        let mut holders: Vec<_> = self.grants.iter().map(|g| (g.slot, g.fence)).collect();
-        holders.sort_unstable();
-        (holders, self.line.len())
+    /// Who holds, by slot, and who waits, in order. Changes nothing.
+    pub fn view(&self, now: Timestamp) -> KeyView {
+        let live = self.grants.iter().filter(|grant| grant.end > now);
+        let mut holders: Vec<_> = live
+            .map(|grant| HolderView {
+                slot: grant.slot,
+                fence: grant.fence,
+                owner: grant.ask.owner.clone(),
+                note: grant.ask.note.clone(),
+                held_for: now.since(grant.since),
+                ends_in: grant.end.since(now),
+            })
+            .collect();
+        holders.sort_unstable_by_key(|held| held.slot);
+        let waiting = self.line.iter().filter(|ticket| ticket.lapse > now);
+        let waiters = waiting.map(|ticket| WaiterView {
+            limit: ticket.ask.limit,
+            owner: ticket.ask.owner.clone(),
+            note: ticket.ask.note.clone(),
+            waited_for: now.since(ticket.since),
+        });
+        KeyView { holders, waiters: waiters.collect() }
     }
 }
 
@@ -227,6 +270,6 @@ fn end(grant: &Grant) -> End {
 }
 
 fn told(grant: &Grant, now: Timestamp) -> Granted {
-    let fence = Fence::new(grant.fence).expect("a clock below the year 2255");
-    Granted { slot: grant.slot, fence, ends_in: grant.end.since(now), end: end(grant) }
+    let Grant { slot, fence, .. } = *grant;
+    Granted { slot, fence, ends_in: grant.end.since(now), end: end(grant) }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rand::RngExt as _;
 
+use super::claims::{Claims, GivenBack};
 use super::held::Held;
 use super::leases::Shared;
 use super::live::Entry;
@@ -13,13 +14,14 @@ use super::vitals::Deadline;
 use crate::backend::Refreshed;
 use crate::clock::Moment;
 use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
+use crate::holder::HolderId;
 use crate::spec::{Answer, Ask, Granted, Mode, Rules};
 use crate::wake::Watch;
 
 /// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
-pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Result<Held, Error> {
+pub(super) async fn acquire(shared: &Arc<Shared>, mut ask: Ask, wait: Wait) -> Result<Held, Error> {
     shared.give_back.start();
-    let (granted, deadline) = granted(shared, &ask, wait).await?;
+    let (granted, deadline) = granted(shared, &mut ask, wait).await?;
     let held = Held::new(shared, ask, &granted, deadline);
     if shared.live.is_closed() {
         return Err(Error::closed(Operation::Acquire, held.key()));
@@ -30,7 +32,7 @@ pub(super) async fn acquire(shared: &Arc<Shared>, ask: Ask, wait: Wait) -> Resul
 /// Asks until it is granted. What is granted has to be made a hold before anything is awaited.
 async fn granted(
     shared: &Arc<Shared>,
-    ask: &Ask,
+    ask: &mut Ask,
     wait: Wait,
 ) -> Result<(Granted, Deadline), Error> {
     let mut sent = shared.clock.now();
@@ -39,18 +41,22 @@ async fn granted(
     let mut watch = None;
     loop {
         match attempt.ask().await? {
-            Answer::Granted(granted) => match attempt.deliver(&granted, sent) {
+            None => {
+                watch = None;
+                attempt.begin_anew();
+            }
+            Some(Answer::Granted(granted)) => match attempt.deliver(&granted, sent) {
                 Some(deadline) => return Ok((granted, deadline)),
                 None => attempt.give_back_late(wait).await?,
             },
-            Answer::Busy { .. } => return Err(attempt.refused(ErrorKind::NotAcquired)),
-            Answer::LineFull => return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line))),
-            Answer::Waiting { retry_in, .. } => match &watch {
+            Some(Answer::Busy { .. }) => return Err(attempt.refused(ErrorKind::NotAcquired)),
+            Some(Answer::LineFull) => {
+                return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line)));
+            }
+            Some(Answer::Waiting { retry_in, .. }) => match &watch {
                 // A wake before now found nobody listening: ask once more before sleeping.
                 None => {
-                    shared.live.add(ask.holder, Entry::Ask(ask.key.clone()));
-                    attempt.is_listed = true;
-                    watch = Some(shared.backend.watch(&ask.key, ask.holder));
+                    watch = Some(attempt.listen());
                 }
                 Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
             },
@@ -63,7 +69,7 @@ async fn granted(
 /// a grant that was on its way.
 struct Attempt<'a> {
     shared: &'a Arc<Shared>,
-    ask: &'a Ask,
+    ask: &'a mut Ask,
     /// The end of the wait; none for one without a bound, and for a single attempt.
     until: Option<Moment>,
     /// Whether the backend may hold a ticket or a grant of this ask.
@@ -74,25 +80,48 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Asks once. The wait bounds the backend's time too; an ask at its very end has the backend's
-    /// own time.
-    async fn ask(&mut self) -> Result<Answer, Error> {
+    /// own time. None: the answer was not picked up in time, and what it granted is given back.
+    async fn ask(&mut self) -> Result<Option<Answer>, Error> {
         let Shared { backend, clock, properties, live, .. } = &**self.shared;
         if live.is_closed() {
             return Err(Error::closed(Operation::Acquire, &self.ask.key));
         }
         self.may_hold = true;
+        let Ask { key, holder, .. } = &*self.ask;
         let asked = backend.ask(self.ask);
-        let bound = self.until.filter(|until| !properties.at_once && clock.now() < *until);
+        if properties.at_once {
+            return asked.await.map(Some).map_err(|error| self.unconfirmed(error));
+        }
+        let asked = Claims::watch(self.shared, key, *holder, asked);
+        let bound = self.until.filter(|until| clock.now() < *until);
         let answer = match bound {
             Some(until) => tokio::select! {
                 biased;
                 answer = asked => answer,
                 () = clock.sleep_until(until) => return Err(self.error(ErrorKind::NotAcquired)),
-                () = live.closed() => return Err(Error::closed(Operation::Acquire, &self.ask.key)),
+                () = live.closed() => return Err(Error::closed(Operation::Acquire, key)),
             },
             None => asked.await,
         };
-        answer.map_err(|error| self.unconfirmed(error))
+        match answer {
+            Ok(answer) => answer.map(Some).map_err(|error| self.unconfirmed(error)),
+            Err(GivenBack) => Ok(None),
+        }
+    }
+
+    /// Listens for wake-ups, and is listed among what a close has to end.
+    fn listen(&mut self) -> Watch {
+        let Shared { backend, live, .. } = &**self.shared;
+        let Ask { key, holder, .. } = &*self.ask;
+        live.add(*holder, Entry::Ask(key.clone()));
+        self.is_listed = true;
+        backend.watch(key, *holder)
+    }
+
+    /// What was asked so far is being given back: this is another ask from now on.
+    fn begin_anew(&mut self) {
+        self.ask.holder = HolderId::random();
+        (self.may_hold, self.is_listed) = (false, false);
     }
 
     /// The deadline of a grant; none if its reply came too late to leave anything of it. From then

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::claims::Claims;
 use super::give_back::GiveBack;
 use super::guard::Guard;
 use super::keeper::Keeper;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) ttl_bounds: TtlBounds,
     pub(crate) give_back: GiveBack,
     pub(crate) keeper: Keeper,
+    pub(crate) claims: Claims,
     pub(crate) live: Arc<Live>,
 }
 
@@ -168,8 +170,18 @@ impl LeasesBuilder {
         let properties = backend.properties();
         let live = Arc::new(Live::default());
         let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
-        let keeper = Keeper::default();
-        let shared = Shared { backend, properties, clock, ttl_bounds, give_back, keeper, live };
-        Leases { shared: Arc::new(shared) }
+        let (keeper, claims) = Default::default();
+        Leases {
+            shared: Arc::new(Shared {
+                backend,
+                properties,
+                clock,
+                ttl_bounds,
+                give_back,
+                keeper,
+                claims,
+                live,
+            }),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What a program calls: [`Leases`], its requests, and what they end in.
 
 mod acquire;
+mod claims;
 mod close;
 mod connect;
 mod default;

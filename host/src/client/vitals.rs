@@ -145,6 +145,7 @@ impl Vitals {
                     }
                 }
                 Refreshed::Lost(loss) => life.gone = Some(loss),
+                Refreshed::Unconfirmed => {}
                 // What is answered for a ticket confirms no hold.
                 Refreshed::InLine { .. } | Refreshed::NotInLine => {
                     life.gone = Some(Loss::Unconfirmed);

@@ -1,7 +1,9 @@
 //! The operations: one command each.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use redis::Value;
 
 use super::config::RedisConfig;
@@ -21,7 +23,10 @@ use crate::wake::Watch;
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most that one command refreshes: for about 2 ms the server does nothing else.
+const TOGETHER_MAX: usize = 500;
 
 /// Grants, lines and guards in Redis: one server, one that Sentinel watches over, or a cluster.
 ///
@@ -49,13 +54,14 @@ impl RedisBackend {
     /// Connects.
     ///
     /// # Errors
-    /// - [`Invalid`](crate::ErrorKind::Invalid) for an address that can't be one.
+    /// - [`Invalid`](crate::ErrorKind::Invalid) for settings out of their bounds.
     /// - [`Unavailable`](crate::ErrorKind::Unavailable) when no server answered within the request
     ///   timeout.
     ///
     /// # Cancellation
     /// Nothing happened.
     pub async fn connect(config: RedisConfig) -> Result<Self, Error> {
+        config.check()?;
         let unavailable =
             |failure: Failure| Error::backend(failure.into(), Operation::Connect, None);
         let source = || Source::new(&config).map_err(|error| unavailable(error.into()));
@@ -156,13 +162,22 @@ impl Inner {
     }
 
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
-        if !self.link.source().is_cluster() {
-            return self.refresh_together(batch).await;
+        // In a cluster each key is in a slot of its own.
+        let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
+        let parts = || batch.chunks(together);
+        let patience = answer_within(batch);
+        let answers = join_all(parts().map(async |part| {
+            let answers = tokio::time::timeout(patience, self.refresh_together(part));
+            answers.await.unwrap_or_else(|_| Err(Failure::NoAnswer(patience).into()))
+        }))
+        .await;
+        if answers.iter().all(Result::is_err) {
+            return answers.into_iter().next().unwrap_or(Ok(Vec::new()));
         }
-        // Each key is in a slot of its own: as many commands, all on their way at once.
-        let each = batch.iter().map(|one| self.refresh_together(std::slice::from_ref(one)));
-        let answers = futures_util::future::try_join_all(each).await?;
-        Ok(answers.into_iter().flatten().collect())
+        let of_part = |(part, answers): (&[Refresh], Result<Vec<_>, _>)| {
+            answers.unwrap_or_else(|_| vec![Refreshed::Unconfirmed; part.len()])
+        };
+        Ok(parts().zip(answers).flat_map(of_part).collect())
     }
 
     async fn refresh_together(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
@@ -227,7 +242,7 @@ impl Inner {
 /// An ask's numbers, as `ask.lua` unpacks them.
 fn numbers(ask: &Ask, retention_us: f64) -> Vec<u8> {
     let patience = match ask.mode {
-        Mode::Once => std::time::Duration::ZERO,
+        Mode::Once => Duration::ZERO,
         Mode::Wait { patience } => patience,
     };
     let max_hold = ask.max_hold.map_or(0.0, |max_hold| micros(max_hold.as_duration()));
@@ -254,6 +269,16 @@ fn tail(ask: &Ask, inbox: &str) -> Vec<u8> {
     tail
 }
 
+/// How long a part of a batch is waited for: the holds in the others must not wait for it until
+/// they are lost.
+fn answer_within(batch: &[Refresh]) -> Duration {
+    let lasts = |one: &Refresh| match one.extend {
+        Extend::Hold(ttl) => ttl.as_duration(),
+        Extend::Ticket { patience } => patience,
+    };
+    batch.iter().map(lasts).min().unwrap_or_default() / 8
+}
+
 /// One refresh, as `refresh.lua` unpacks it.
 fn what(one: &Refresh) -> Vec<u8> {
     let (is_ticket, duration) = match one.extend {
@@ -266,7 +291,7 @@ fn what(one: &Refresh) -> Vec<u8> {
 }
 
 /// Exact: below 2^53, which is 285 years.
-fn micros(duration: std::time::Duration) -> f64 {
+fn micros(duration: Duration) -> f64 {
     duration.as_micros() as f64
 }
 

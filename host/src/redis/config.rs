@@ -6,8 +6,18 @@ use std::time::Duration;
 use super::url;
 use crate::clock::{Clock, ManualClock};
 use crate::error::{Error, Operation};
+use crate::invalid::{Argument, Invalid};
+
+const PREFIX_BYTES_MAX: usize = 256;
 
 /// The settings of a Redis backend.
+///
+/// With access control lists, its user needs the commands `+eval +evalsha +get +set +del +hget
+/// +hset +hmget +hdel +zadd +zrem +zcard +zrank +zrange +zrangebyscore +zscore +pexpire +time
+/// +publish +subscribe +unsubscribe +ping +hello` on the keys and channels of its prefix
+/// (`~leases:* &leases:*`); `+client|info +client|kill` too, so that a connection that was given up
+/// is surely ended; in a cluster `+cluster|slots +spublish +ssubscribe +sunsubscribe`; for
+/// `min_replicas` also `+wait`.
 ///
 /// ```
 /// use leases::RedisConfig;
@@ -80,21 +90,21 @@ impl RedisConfig {
         url::parse(url).map_err(|invalid| Error::invalid(invalid, Operation::Connect))
     }
 
-    /// What every key and channel begins with; `leases:` unless it is set.
+    /// What every key and channel begins with; `leases:` unless it is set. At most 256 bytes.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         RedisConfig { prefix: prefix.into(), ..self }
     }
 
     /// How long an operation may take until it counts as not confirmed, with connecting and
-    /// connecting again; 3 seconds unless it is set.
+    /// connecting again; 3 seconds unless it is set. A millisecond to an hour.
     #[must_use]
     pub fn request_timeout(self, request_timeout: Duration) -> Self {
         RedisConfig { request_timeout, ..self }
     }
 
     /// How long an idle name is remembered after its last end, and a guard after its last admit;
-    /// 24 hours unless it is set. A name is kept up to an eighth longer.
+    /// 24 hours unless it is set. A millisecond to 365 days. A name is kept up to an eighth longer.
     #[must_use]
     pub fn retention(self, retention: Duration) -> Self {
         RedisConfig { retention, ..self }
@@ -107,6 +117,25 @@ impl RedisConfig {
     #[must_use]
     pub fn min_replicas(self, min_replicas: u32) -> Self {
         RedisConfig { min_replicas, ..self }
+    }
+
+    /// Checks what can't be told from one value's type.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let bounds = [
+            ("timeout", self.request_timeout, Duration::from_secs(60 * 60)),
+            ("retention", self.retention, Duration::from_secs(365 * 24 * 60 * 60)),
+        ];
+        let out_of_bounds = bounds
+            .into_iter()
+            .find(|(_, value, max)| !(Duration::from_millis(1)..=*max).contains(value));
+        let bound = match out_of_bounds {
+            Some((name, value, max)) => format!("needs a {name} of 1ms to {max:?}, not {value:?}"),
+            None if self.prefix.len() > PREFIX_BYTES_MAX => {
+                format!("needs a prefix of at most {PREFIX_BYTES_MAX} bytes")
+            }
+            None => return Ok(()),
+        };
+        Err(Error::invalid(Invalid::new(Argument::Backend, bound), Operation::Connect))
     }
 
     /// For tests: this clock decides on ends, in place of the server's. Every program on the same
@@ -131,5 +160,28 @@ impl fmt::Debug for RedisConfig {
             .field("retention", &self.retention)
             .field("min_replicas", &self.min_replicas)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(change: impl FnOnce(RedisConfig) -> RedisConfig) -> Result<(), String> {
+        let config = RedisConfig::from_url("redis://h").unwrap();
+        change(config).check().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_no_type_forbids_is_checked() {
+        assert_eq!(checked(|config| config), Ok(()));
+        for too_long in [Duration::ZERO, Duration::MAX, Duration::from_secs(3601)] {
+            assert!(checked(|config| config.request_timeout(too_long)).is_err(), "{too_long:?}");
+        }
+        for bad in [Duration::ZERO, Duration::MAX] {
+            assert!(checked(|config| config.retention(bad)).is_err(), "{bad:?}");
+        }
+        let error = checked(|config| config.prefix("x".repeat(257))).unwrap_err();
+        assert_eq!(error, "connect: invalid backend: needs a prefix of at most 256 bytes");
     }
 }

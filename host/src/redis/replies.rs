@@ -99,10 +99,9 @@ pub(super) fn view(reply: &Value) -> Read<KeyView> {
     };
     let (holders, []) = holders.as_chunks::<6>() else { return Err(Failure::reply(reply)) };
     let (waiters, []) = waiters.as_chunks::<4>() else { return Err(Failure::reply(reply)) };
-    Ok(KeyView {
-        holders: holders.iter().map(holder_view).collect::<Read<_>>()?,
-        waiters: waiters.iter().map(waiter_view).collect::<Read<_>>()?,
-    })
+    let mut holders = holders.iter().map(holder_view).collect::<Read<Vec<_>>>()?;
+    holders.sort_unstable_by_key(|holder| holder.slot); // They came by their ends.
+    Ok(KeyView { holders, waiters: waiters.iter().map(waiter_view).collect::<Read<_>>()? })
 }
 
 fn holder_view([slot, fence, held_for, ends_in, owner, note]: &[Value; 6]) -> Read<HolderView> {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use super::{ms, secs};
 use crate::{Actor, Failure, Held, World, lease, listed};
@@ -14,6 +15,7 @@ pub(super) const CASES: &[crate::Case<World>] = listed![
     an_unpolled_head_behind_a_shortened_hold_holds_up_nobody_longer,
     a4_a_dead_head_lapses,
     a_waiter_that_is_polled_keeps_its_place,
+    a_grant_that_nobody_picks_up_is_given_back,
 ];
 
 type Unpolled<'a> = std::pin::Pin<&'a mut (dyn Future<Output = Result<Held, Failure>> + Send)>;
@@ -141,4 +143,37 @@ async fn a_waiter_that_is_polled_keeps_its_place(world: World) {
     world.pass(secs(1));
     first.held().await.release().await.unwrap();
     second.held().await;
+}
+
+/// Its ask was sent, and it is not polled when the reply comes. Once it is polled again it goes on
+/// as if nothing had been.
+async fn a_grant_that_nobody_picks_up_is_given_back(world: World) {
+    let ask = lease(world.name("a"));
+    let actors = actors(&world, 1).await;
+    let mut unpolled = pin!(actors[0].acquire(ask.clone()));
+    let mut context = Context::from_waker(Waker::noop());
+    while world.view(&ask).await.holders.is_empty() {
+        if unpolled.as_mut().poll(&mut context).is_ready() {
+            return; // At once, or as it was polled: there was no reply to pick up.
+        }
+        world.go_on().await;
+    }
+    let given = world.view(&ask).await.holders[0].fence.as_u64();
+    pass_with_a_reply_on_its_way(&world, ms(900)).await;
+    assert_eq!(world.view(&ask).await.holders.len(), 1, "it still has its claim time");
+    pass_with_a_reply_on_its_way(&world, ms(400)).await;
+    world.until_free(&ask).await;
+    let held = unpolled.await.expect("it asks again");
+    assert!(held.fence().await > given);
+}
+
+/// Nobody sleeps while a reply is on its way, and this one nobody takes.
+async fn pass_with_a_reply_on_its_way(world: &World, time: Duration) {
+    let step = ms(50);
+    for _ in 0..time.as_millis() / step.as_millis() {
+        world.pass(step);
+        for _ in 0..20 {
+            world.go_on().await;
+        }
+    }
 }

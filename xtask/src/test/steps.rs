@@ -32,6 +32,7 @@ pub(super) fn all() -> Vec<Step> {
         step("lints, everything", clippy("--workspace --all-targets --all-features")),
         step("lints, host with no feature", clippy("--package leases --no-default-features")),
         step("lints, host with components", clippy("--package leases --features component")),
+        step("lints, host with redis", clippy("--package leases --features redis")),
         step("lints, guests", clippy(GUESTS)),
         step("servers", Work::Check(servers::install)),
         step("tests", tests()),

@@ -167,7 +167,7 @@ impl Holds {
             // Another handle's, kept meanwhile.
             State::Due(_) | State::ByHand => return false,
         }
-        let pause = match answer {
+        let pause = match answer.filter(|answer| *answer != Refreshed::Unconfirmed) {
             Some(answer) => {
                 kept.unconfirmed = 0;
                 let held = kept.vitals.answered(sent, answer).is_ok();

@@ -3,11 +3,12 @@
 mod request;
 mod source;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rand::RngExt as _;
-use redis::Value;
+use redis::{PushKind, RedisError, Value};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +16,8 @@ use tokio::time::{Instant, timeout_at};
 use super::error::{Failure, Follows, follows};
 
 pub(super) use request::{Repeat, Request};
-pub(super) use source::{ClientName, Connection, Source};
+use source::ClientName;
+pub(super) use source::{Connection, Hears, Source};
 
 /// The first and the longest pause between two tries to connect.
 const PAUSE_MIN: Duration = Duration::from_millis(10);
@@ -40,6 +42,15 @@ struct Open {
     name: Option<ClientName>,
     /// Ends with the runtime that drives the connection.
     runtime: AbortHandle,
+    /// Whether the server has closed it.
+    closed: Arc<AtomicBool>,
+}
+
+/// A connection that was just opened.
+struct Opened {
+    connection: Connection,
+    name: Option<ClientName>,
+    closed: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -150,7 +161,7 @@ impl Link {
                 return Ok(open); // Another opened it meanwhile.
             }
             match timeout_at(deadline, opening.open(&self.source)).await {
-                Ok(Ok((connection, name))) => return Ok(self.install(connection, name)),
+                Ok(Ok(opened)) => return Ok(self.install(opened)),
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "no connection to Redis yet");
                     last = Some(error);
@@ -160,21 +171,21 @@ impl Link {
         }
     }
 
-    fn install(&self, connection: Connection, name: Option<ClientName>) -> (u64, Connection) {
+    fn install(&self, Opened { connection, name, closed }: Opened) -> (u64, Connection) {
         let mut number = 0;
         self.opened.send_modify(|opened| {
             *opened += 1;
             number = *opened;
         });
         let runtime = tokio::spawn(std::future::pending::<()>()).abort_handle();
-        let open = Open { number, connection: connection.clone(), name, runtime };
+        let open = Open { number, connection: connection.clone(), name, runtime, closed };
         *self.current() = Some(open);
         (number, connection)
     }
 
     fn open_now(&self) -> Option<(u64, Connection)> {
         let mut current = self.current();
-        if current.as_ref().is_some_and(|open| open.runtime.is_finished()) {
+        if current.as_ref().is_some_and(Open::has_ended) {
             *current = None;
         }
         current.as_ref().map(|open| (open.number, open.connection.clone()))
@@ -210,6 +221,13 @@ impl Link {
     }
 }
 
+impl Open {
+    fn has_ended(&self) -> bool {
+        let closed = || self.closed.load(Ordering::Acquire) && !self.connection.mends();
+        self.runtime.is_finished() || closed()
+    }
+}
+
 impl Drop for Open {
     fn drop(&mut self) {
         self.runtime.abort();
@@ -218,22 +236,27 @@ impl Drop for Open {
 
 impl Opening {
     /// Tries once, after a pause that grows until a try succeeds.
-    async fn open(
-        &mut self,
-        source: &Source,
-    ) -> Result<(Connection, Option<ClientName>), redis::RedisError> {
+    async fn open(&mut self, source: &Source) -> Result<Opened, RedisError> {
         if !self.pause.is_zero() {
             tokio::time::sleep(jittered(self.pause)).await;
         }
         self.pause = (self.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
-        let mut connection = source.open(None).await?;
+        let closed = Arc::<AtomicBool>::default();
+        let mut connection = source.open(notes_the_end(Arc::clone(&closed))).await?;
         let name = connection.name().await;
         if let Some(given_up) = &self.given_up {
             connection.end(given_up).await?;
         }
         (self.given_up, self.pause) = (None, Duration::ZERO);
-        Ok((connection, name))
+        Ok(Opened { connection, name, closed })
     }
+}
+
+/// What notes that the server has closed a connection: nothing was sent on it since.
+fn notes_the_end(closed: Arc<AtomicBool>) -> Hears {
+    Box::new(move |push| {
+        closed.fetch_or(push.kind == PushKind::Disconnection, Ordering::AcqRel);
+    })
 }
 
 /// Between half and all of it, so that programs that lost a server together do not return together.

@@ -13,14 +13,13 @@ use redis::{
     AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo,
     ProtocolVersion, PushInfo, RedisConnectionInfo, RedisResult, TlsMode, Value,
 };
-use tokio::sync::mpsc::UnboundedSender;
 
 use super::super::config::{Address, RedisConfig, Servers};
 use super::super::keys;
 
 /// Where connections come from.
 pub(in super::super) enum Source {
-    Single(Client),
+    Single(Box<Client>),
     Sentinel(Box<tokio::sync::Mutex<SentinelClient>>),
     Cluster(Box<dyn Fn() -> ClusterClientBuilder + Send + Sync>),
 }
@@ -31,6 +30,9 @@ pub(in super::super) enum Connection {
     Node(MultiplexedConnection),
     Cluster(ClusterConnection),
 }
+
+/// What is told of a connection; it must not block.
+pub(in super::super) type Hears = Box<dyn Fn(PushInfo) + Send + Sync>;
 
 /// What a server calls a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +46,7 @@ impl Source {
         match &config.servers {
             Servers::Single(address) => {
                 let info = info(config, address, settings(config))?;
-                Ok(Source::Single(Client::open(info)?))
+                Ok(Source::Single(Box::new(Client::open(info)?)))
             }
             Servers::Sentinel { sentinels, service } => sentinel(config, sentinels, service),
             Servers::Cluster(nodes) => cluster(config, nodes),
@@ -55,35 +57,28 @@ impl Source {
         matches!(self, Source::Cluster(_))
     }
 
-    /// Opens a connection for commands, or one that is pushed messages.
-    pub(in super::super) async fn open(
-        &self,
-        pushes: Option<UnboundedSender<PushInfo>>,
-    ) -> RedisResult<Connection> {
-        let mut how =
+    /// Opens a connection; `hears` is told what the server pushes, and of its end.
+    pub(in super::super) async fn open(&self, hears: Hears) -> RedisResult<Connection> {
+        let how =
             AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let hears = move |push| {
+            hears(push);
+            Ok::<(), ()>(())
+        };
         match self {
             Source::Single(client) => {
-                if let Some(pushes) = pushes {
-                    how = how.set_push_sender(pushes);
-                }
+                let how = how.set_push_sender(hears);
                 let connection = client.get_multiplexed_async_connection_with_config(&how).await?;
                 Ok(Connection::Node(connection))
             }
             Source::Sentinel(client) => {
-                if let Some(pushes) = pushes {
-                    how = how.set_push_sender(pushes);
-                }
+                let how = how.set_push_sender(hears);
                 let mut client = client.lock().await;
                 let connection = client.get_async_connection_with_config(&how).await?;
                 Ok(Connection::Node(connection))
             }
             Source::Cluster(builder) => {
-                let mut builder = builder();
-                if let Some(pushes) = pushes {
-                    builder = builder.push_sender(pushes);
-                }
-                let client: ClusterClient = builder.build()?;
+                let client: ClusterClient = builder().push_sender(hears).build()?;
                 Ok(Connection::Cluster(client.get_async_connection().await?))
             }
         }

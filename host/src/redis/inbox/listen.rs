@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::Ear;
 use crate::holder::HolderId;
-use crate::redis::connection::Connection;
+use crate::redis::connection::{Connection, Hears};
 
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -20,7 +20,8 @@ pub(super) async fn listen(ear: Arc<Ear>) {
     let mut pause = PAUSE_MIN;
     loop {
         let (pushes, pushed) = unbounded_channel();
-        match timeout(ear.link.timeout(), ear.source.open(Some(pushes))).await {
+        let hears: Hears = Box::new(move |push| drop(pushes.send(push)));
+        match timeout(ear.link.timeout(), ear.source.open(hears)).await {
             Ok(Ok(connection)) => {
                 pause = PAUSE_MIN;
                 let why = Session::new(&ear, connection).run(pushed).await;
