@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use leases::Leases;
 use leases_tests::guests;
 use leases_tests::servers::Redis;
 use tempfile::TempDir;
@@ -78,12 +79,27 @@ enum End {
     Killed,
 }
 
-/// Two commands that were started at once, and all that they say.
+/// Two commands that are started at once, and all that they say.
 fn two(redis: &Redis, out: &Path, args: &[&str]) -> (Importing, Importing, Receiver<Said>) {
     let (to, said) = channel();
     let first = Importing::start(0, redis, out, args, to.clone());
     let second = Importing::start(1, redis, out, args, to);
     (first, second, said)
+}
+
+/// Returns once this process took a table, with what was said until then.
+fn took(process: usize, said: &Receiver<Said>) -> Vec<Said> {
+    let mut all = Vec::new();
+    while !all.iter().any(|said: &Said| (said.process, &*said.what) == (process, "took")) {
+        all.push(said.recv().expect("they are at work"));
+    }
+    all
+}
+
+/// The tables of which this process said this.
+fn of(process: usize, what: &str, all: &[Said]) -> BTreeSet<String> {
+    let said = all.iter().filter(|said| (said.process, &*said.what) == (process, what));
+    said.map(|said| said.table.clone()).collect()
 }
 
 fn tables() -> PathBuf {
@@ -122,18 +138,30 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
+/// Nobody can read from the source before both have taken tables: however late one of them begins,
+/// both have a share.
 #[tokio::test]
 async fn two_commands_share_the_tables_exactly_once() {
     let (redis, out) = (Redis::start().await, folder());
+    let leases = Leases::connect(redis.url()).await.expect("it is there");
+    let source = leases.semaphore("source:tz", 2).expect("a name");
+    let places = [source.clone().acquire().await, source.acquire().await];
     let (first, second, said) = two(&redis, out.path(), &["--pace", "20"]);
+    let mut all = took(0, &said);
+    if of(1, "took", &all).is_empty() {
+        all.extend(took(1, &said));
+    }
+    for place in places {
+        assert!(place.expect("it is free").release().await.expect("it answers"));
+    }
     for importing in [first, second] {
         assert_eq!(importing.end(End::ByItself), (Some(0), String::new()));
     }
     assert_exactly_once(out.path());
-    let imported: Vec<_> = said.iter().filter(|said| said.what == "imported").collect();
-    assert_eq!(imported.len(), 12, "{imported:?}");
-    let processes: BTreeSet<_> = imported.iter().map(|said| said.process).collect();
-    assert_eq!(processes.len(), 2, "both had a share: {imported:?}");
+    all.extend(said);
+    let imported = [0, 1].map(|process| of(process, "imported", &all));
+    assert!(imported.iter().all(|tables| !tables.is_empty()), "{imported:?}");
+    assert_eq!(imported.iter().map(BTreeSet::len).sum::<usize>(), 12, "{imported:?}");
 }
 
 /// An instance of one of the commands traps in the middle of a table; somebody else imports it.
@@ -148,32 +176,23 @@ async fn a_trap_in_one_command_costs_no_table() {
     assert_exactly_once(out.path());
 }
 
-/// One of two commands is killed while it holds tables: the other has them when their ttl is over.
+/// One of two commands is killed while it holds tables, which it is too slow to finish: the other
+/// has them when their ttl is over.
 #[tokio::test]
 async fn a_killed_command_costs_no_table() {
     let (redis, out) = (Redis::start().await, folder());
-    let args = ["--ttl", "5", "--batch", "20", "--pace", "20"];
-    let (first, second, said) = two(&redis, out.path(), &args);
-    let mut unfinished = BTreeSet::new();
-    let mut took = BTreeSet::new();
-    while took.len() < 2 || unfinished.is_empty() {
-        let Said { process, what, table } = said.recv().expect("they are at work");
-        match (process, &*what) {
-            (0, "took") => drop(unfinished.insert(table)),
-            (0, _) => drop(unfinished.remove(&table)),
-            _ => {}
-        }
-        took.insert(process);
-    }
+    let (to, said) = channel();
+    let slow = ["--ttl", "5", "--batch", "1", "--pace", "500"];
+    let first = Importing::start(0, &redis, out.path(), &slow, to.clone());
+    let mut all = took(0, &said);
+    let second = Importing::start(1, &redis, out.path(), &["--ttl", "5", "--pace", "20"], to);
+    all.extend(took(1, &said));
     let (status, _) = first.end(End::Killed);
     assert_eq!(status, None, "it was killed");
     assert_eq!(second.end(End::ByItself), (Some(0), String::new()));
     assert_exactly_once(out.path());
-    // What the first had begun it may have ended before it was killed, but not all of it.
-    let by_the_second: BTreeSet<_> = said
-        .iter()
-        .filter(|said| (said.process, &*said.what) == (1, "imported"))
-        .map(|said| said.table)
-        .collect();
-    assert!(!by_the_second.is_disjoint(&unfinished), "{by_the_second:?}, {unfinished:?}");
+    all.extend(said);
+    assert_eq!(of(0, "imported", &all), BTreeSet::new(), "the first was too slow for any");
+    assert_eq!(of(1, "imported", &all).len(), 12);
+    assert!(of(1, "imported", &all).is_superset(&of(0, "took", &all)));
 }
