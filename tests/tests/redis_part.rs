@@ -1,6 +1,6 @@
 //! A cluster of which a part does not answer.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::Duration;
 
 use leases::{Lease, Leases, Loss};
@@ -41,9 +41,9 @@ async fn one_on_each(cluster: &Cluster, leases: &Leases) -> BTreeMap<u16, Lease>
         }
         let name = format!("hold {number}");
         let node = cluster.node_of(format!("{{{name}}}").as_bytes()).await.port();
-        if !kept.contains_key(&node) {
+        if let Entry::Vacant(first) = kept.entry(node) {
             let lease = leases.lease(name).unwrap().ttl(TTL).keep_alive();
-            kept.insert(node, lease.acquire().await.unwrap());
+            first.insert(lease.acquire().await.unwrap());
         }
     }
     kept
