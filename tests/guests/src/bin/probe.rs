@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 
 use leases_guest::{Error, Fence};
 
+/// Long enough for a machine on which more computes than it has cores for.
+const BUSY_TTL: Duration = Duration::from_secs(1);
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let operation = args.first().map(String::as_str).unwrap_or_default();
@@ -33,13 +36,7 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         "semaphore" => Ok(format!("slot {}", leases_guest::semaphore(name, 2).acquire()?.slot())),
         "admit" => Ok(format!("{:?}", leases_guest::guard(name).admit(Fence::from_u64(7))?)),
         "current" => Ok(format!("{:?}", leases_guest::guard(name).current()?)),
-        "hold" => {
-            let ttl = Duration::from_millis(400);
-            leases_guest::lease(name).ttl(ttl).hold(|lease| {
-                std::thread::sleep(3 * ttl);
-                Ok(format!("lost: {:?}", lease.lost()))
-            })
-        }
+        "hold" => hold(name, Duration::from_millis(400)),
         "outlast" => {
             let ttl = Duration::from_millis(200);
             leases_guest::lease(name).ttl(ttl).max_hold(ttl).hold(|_| {
@@ -49,12 +46,12 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         }
         "busy" if instance() != "0" => {
             let started = Instant::now();
-            while started.elapsed() < Duration::from_millis(1200) {
+            while started.elapsed() < 3 * BUSY_TTL {
                 std::hint::spin_loop();
             }
             Ok("computed".to_owned())
         }
-        "busy" => probe("hold", name),
+        "busy" => hold(name, BUSY_TTL),
         "instance" => Ok(instance()),
         "trap" => {
             let _held = leases_guest::lease(name).acquire()?;
@@ -69,6 +66,14 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         }
         other => Err(Error::Invalid(format!("operation: {other:?} is none of the probe's"))),
     }
+}
+
+/// Holds for three ttls, kept alive by the host.
+fn hold(name: &str, ttl: Duration) -> Result<String, Error> {
+    leases_guest::lease(name).ttl(ttl).hold(|lease| {
+        std::thread::sleep(3 * ttl);
+        Ok(format!("lost: {:?}", lease.lost()))
+    })
 }
 
 fn instance() -> String {
