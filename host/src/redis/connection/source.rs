@@ -154,8 +154,8 @@ impl Connection {
         }
         let mut ask = redis::cmd("CLIENT");
         ask.arg("INFO");
-        let Ok(Value::BulkString(told)) = self.send(&ask).await else { return None };
-        let told = String::from_utf8(told).ok()?;
+        // A verbatim string, as this protocol has them.
+        let told: String = redis::from_redis_value(self.send(&ask).await.ok()?).ok()?;
         let field =
             |name: &str| told.split_ascii_whitespace().find_map(|field| field.strip_prefix(name));
         Some(ClientName { id: field("id=")?.to_owned(), address: field("addr=")?.to_owned() })
