@@ -110,6 +110,9 @@ pub struct Properties {
     /// Whether every operation is done, without I/O, by the time its call returns. Then a hold that
     /// is dropped is given back there and then.
     pub at_once: bool,
+    /// Whether many refreshes are one round trip. Where they are not, each is sent by itself: a
+    /// part of the backend that does not answer then costs the holds in the others nothing.
+    pub batches: bool,
 }
 
 /// One hold to extend, or one ticket whose waiter is alive.

@@ -33,7 +33,11 @@ async fn q5_killed_connections_are_opened_again() {
             let (mut confirmed, mut not) = (0, 0);
             let mut count = |ok: bool, took: Duration| {
                 assert!(took < timeout + MARGIN, "{took:?}");
-                if ok { confirmed += 1 } else { not += 1 };
+                if ok {
+                    confirmed += 1
+                } else {
+                    not += 1
+                };
             };
             let began = Instant::now();
             while began.elapsed() < 3 * SECOND {

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use leases::{Leases, Verdict, Wait};
-use leases_tests::redis::{connect, is_unavailable, lease_key, timed, until_free, until_seen, view};
+use leases_tests::redis::{
+    connect, is_unavailable, lease_key, timed, until_free, until_seen, view,
+};
 use leases_tests::servers::{Cluster, Redis, Sentinel};
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -149,7 +149,7 @@ fn locked(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
 
 impl Backend for MemoryBackend {
     fn properties(&self) -> Properties {
-        Properties { patience: PATIENCE, at_once: true }
+        Properties { patience: PATIENCE, at_once: true, batches: true }
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {

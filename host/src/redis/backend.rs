@@ -272,7 +272,8 @@ fn micros(duration: std::time::Duration) -> f64 {
 
 impl Backend for RedisBackend {
     fn properties(&self) -> Properties {
-        Properties { patience: PATIENCE, at_once: false }
+        let batches = !self.0.link.source().is_cluster();
+        Properties { patience: PATIENCE, at_once: false, batches }
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {

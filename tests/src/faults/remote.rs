@@ -132,7 +132,7 @@ fn told<T>(answer: T) -> Change<T> {
 
 impl Backend for Remote {
     fn properties(&self) -> Properties {
-        Properties { patience: Duration::from_secs(3), at_once: false }
+        Properties { patience: Duration::from_secs(3), at_once: false, batches: true }
     }
 
     fn ask<'a>(&'a self, ask: &'a Ask) -> Reply<'a, Answer> {

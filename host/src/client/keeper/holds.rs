@@ -72,6 +72,19 @@ pub(super) struct Batch {
     pub(super) signs: Vec<oneshot::Sender<Refreshed>>,
 }
 
+impl Batch {
+    /// Each refresh as a batch of its own.
+    pub(super) fn into_single(self) -> impl Iterator<Item = Batch> {
+        let Batch { refreshes, sent, signs } = self;
+        let (mut sent, mut signs) = (sent.into_iter(), signs.into_iter());
+        refreshes.into_iter().map(move |refresh| {
+            let sent: Vec<_> = sent.next().into_iter().collect();
+            let sign = if sent.is_empty() { signs.next() } else { None };
+            Batch { refreshes: vec![refresh], sent, signs: sign.into_iter().collect() }
+        })
+    }
+}
+
 impl Holds {
     pub(super) fn set(&mut self, holder: HolderId, state: State) {
         if let Some(kept) = self.kept.get_mut(&holder) {

@@ -1,6 +1,8 @@
 //! The task: it sleeps until something is due, sends it in one batch, and deals with the answer.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use super::holds::Batch;
 use crate::backend::{Extend, Refresh};
@@ -56,9 +58,24 @@ async fn keep_all(mut running: Running) {
         if batch.refreshes.is_empty() {
             sleep_until_due(shared).await;
         } else {
-            refresh(shared, batch).await;
+            refresh_all(shared, batch).await;
         }
     }
+}
+
+/// Sends one batch, or each of it by itself, and deals with the answers as they come.
+async fn refresh_all(shared: &Shared, batch: Batch) {
+    let until = waited_for_until(shared, &batch);
+    if shared.properties.batches {
+        return refresh(shared, batch, until).await;
+    }
+    let mut on_their_way: Vec<_> =
+        batch.into_single().map(|single| Box::pin(refresh(shared, single, until))).collect();
+    poll_fn(|context| {
+        on_their_way.retain_mut(|refresh| refresh.as_mut().poll(context).is_pending());
+        if on_their_way.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 async fn sleep_until_due(shared: &Shared) {
@@ -74,11 +91,11 @@ async fn sleep_until_due(shared: &Shared) {
 }
 
 /// Sends one batch and deals with its answer.
-async fn refresh(shared: &Shared, batch: Batch) {
+async fn refresh(shared: &Shared, batch: Batch, until: Moment) {
     let answered = tokio::select! {
         biased;
         answered = shared.backend.refresh(&batch.refreshes) => answered,
-        () = shared.clock.sleep_until(waited_for_until(shared, &batch)) => Ok(Vec::new()),
+        () = shared.clock.sleep_until(until) => Ok(Vec::new()),
     };
     let (answers, applied) = answered.map_or_else(
         |error| {
