@@ -112,7 +112,7 @@ impl Link {
             match follows(&error) {
                 Follows::SendText if text.is_none() => text = request.by_text(),
                 Follows::AskElsewhere => self.give_up(number),
-                Follows::Reconnect if request.repeat == Repeat::Freely => {
+                Follows::Reconnect if request.repeat() == Repeat::Freely => {
                     may_be_applied = true;
                     self.give_up(number);
                 }

@@ -51,6 +51,17 @@ impl Source {
         }
     }
 
+    /// The same, to a cluster, with every command sent once. None where that is so anyway.
+    pub(in super::super) fn without_repeats(config: &RedisConfig) -> RedisResult<Option<Self>> {
+        let source = Source::new(config)?;
+        Ok(match source {
+            Source::Cluster(builder) => {
+                Some(Source::Cluster(Box::new(move || builder().retries(0))))
+            }
+            Source::Single(_) | Source::Sentinel(_) => None,
+        })
+    }
+
     pub(in super::super) fn is_cluster(&self) -> bool {
         matches!(self, Source::Cluster(_))
     }
