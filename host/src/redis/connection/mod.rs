@@ -104,7 +104,7 @@ impl Link {
                 self.give_up(number);
                 return Err(Failure::NoAnswer(self.timeout));
             };
-            unanswered.is_answered();
+            unanswered.heard();
             let error = match answer {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
@@ -280,7 +280,7 @@ impl Open {
 }
 
 impl Unanswered<'_> {
-    fn is_answered(self) {
+    fn heard(self) {
         self.link.heard(self.number);
     }
 }
