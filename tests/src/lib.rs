@@ -15,6 +15,7 @@ pub mod faults;
 pub mod guests;
 pub mod model;
 pub mod native;
+pub mod redis;
 mod rest;
 pub mod servers;
 pub mod setting;

@@ -22,6 +22,11 @@ pub enum Held {
 }
 
 impl Program {
+    /// A program over this handle.
+    pub fn new(leases: Leases) -> Self {
+        Program(leases)
+    }
+
     pub(crate) async fn acquire(&self, ask: Ask) -> Result<Held, Failure> {
         Ok(match ask.kind {
             Kind::Semaphore => {

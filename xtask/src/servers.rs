@@ -17,9 +17,11 @@ struct Server {
     package: &'static str,
 }
 
-const SERVERS: [Server; 2] = [
+const SERVERS: [Server; 3] = [
     Server { program: "redis-server", package: "redis-server" },
     Server { program: "redis-sentinel", package: "redis-sentinel" },
+    // A client whose wall clock is wrong.
+    Server { program: "faketime", package: "faketime" },
 ];
 
 /// Installs the packages of the servers that are missing, without starting one. An error, which

@@ -45,6 +45,8 @@ struct Inner {
     keys: Keys,
     scripts: Scripts,
     link: Arc<Link>,
+    /// Over which a cluster is asked what must not be asked twice: the driver repeats otherwise.
+    once: Option<Link>,
     inbox: Inbox,
     /// Over which replicas are waited for, if any are.
     replicas: Option<Link>,
@@ -67,6 +69,8 @@ impl RedisBackend {
         let source = || Source::new(&config).map_err(|error| unavailable(error.into()));
         let timeout = config.request_timeout;
         let link = Arc::new(Link::new(source()?, timeout));
+        let once = Source::without_repeats(&config).map_err(|error| unavailable(error.into()))?;
+        let once = once.map(|source| Link::new(source, timeout));
         let keys = Keys::new(config.prefix.clone());
         let inbox = Inbox::new(source()?, Arc::clone(&link), &keys);
         let replicas = match config.min_replicas {
@@ -74,7 +78,7 @@ impl RedisBackend {
             _ => Some(Link::new(source()?, timeout)),
         };
         let scripts = Scripts::new(&config);
-        let inner = Inner { config, keys, scripts, link, inbox, replicas };
+        let inner = Inner { config, keys, scripts, link, once, inbox, replicas };
         let opened = async {
             let ping = Request::command(redis::cmd("PING"));
             inner.link.send(&ping).await.map_err(unavailable)?;
@@ -103,6 +107,12 @@ impl Inner {
     async fn send(&self, mut request: Request<'_>) -> Result<Value, Failure> {
         if let Some(clock) = &self.config.told_time {
             request.add().arg(clock.timestamp().as_micros());
+        }
+        if let (Some(once), Repeat::Never) = (&self.once, request.repeat()) {
+            match once.send(&request).await {
+                Err(failure) if failure.is_redirect() => {} // Not done: what follows it asks there.
+                answer => return answer,
+            }
         }
         self.link.send(&request).await
     }

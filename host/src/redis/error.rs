@@ -48,6 +48,11 @@ impl Failure {
         Failure::Reply(format!("{reply:?}"))
     }
 
+    /// Whether another node of a cluster is to be asked.
+    pub(super) fn is_redirect(&self) -> bool {
+        matches!(self, Failure::Redis(error) if error.redirect_node().is_some())
+    }
+
     /// Whether it may have been applied all the same.
     fn applied(&self) -> Applied {
         match self {
@@ -80,9 +85,8 @@ pub(super) fn follows(error: &RedisError) -> Follows {
             | ServerErrorKind::TryAgain => Follows::AskElsewhere,
             _ => Follows::Fail,
         },
-        ErrorKind::Io | ErrorKind::Parse | ErrorKind::ClusterConnectionNotFound => {
-            Follows::Reconnect
-        }
+        ErrorKind::ClusterConnectionNotFound => Follows::AskElsewhere, // It was not sent.
+        ErrorKind::Io | ErrorKind::Parse => Follows::Reconnect,
         _ => Follows::Fail,
     }
 }

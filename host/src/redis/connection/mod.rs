@@ -23,12 +23,18 @@ pub(super) use source::{Connection, Hears, Source};
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
+/// A connection on which nothing was heard for this part of the request timeout is taken for dead,
+/// once somebody gave up waiting for an answer on it.
+const SILENCE: u32 = 8;
+
 /// Sends requests over one connection, in order.
 #[derive(Debug)]
 pub(super) struct Link {
     source: Source,
     timeout: Duration,
     current: Mutex<Option<Open>>,
+    /// The connection that was last given up, until the server was told to end it.
+    given_up: Mutex<Option<ClientName>>,
     /// One opens at a time; the others wait for it.
     opening: tokio::sync::Mutex<Opening>,
     /// How many connections were opened so far.
@@ -40,30 +46,30 @@ struct Open {
     number: u64,
     connection: Connection,
     name: Option<ClientName>,
-    /// Ends with the runtime that drives the connection.
-    runtime: AbortHandle,
+    /// When something was last heard on it.
+    heard_at: Instant,
     /// Whether the server has closed it.
     closed: Arc<AtomicBool>,
-}
-
-/// A connection that was just opened.
-struct Opened {
-    connection: Connection,
-    name: Option<ClientName>,
-    closed: Arc<AtomicBool>,
+    /// Ends with the runtime that drives the connection.
+    runtime: AbortHandle,
 }
 
 #[derive(Debug, Default)]
 struct Opening {
     pause: Duration,
-    /// A connection that was given up while requests on it were unanswered.
-    given_up: Option<ClientName>,
+}
+
+/// A request that was sent and not answered. Dropped so, it may tell that its connection is silent.
+struct Unanswered<'a> {
+    link: &'a Link,
+    number: u64,
+    sent_at: Instant,
 }
 
 impl Link {
     pub(super) fn new(source: Source, timeout: Duration) -> Self {
-        let (current, opening) = Default::default();
-        Link { source, timeout, current, opening, opened: watch::Sender::default() }
+        let (current, given_up, opening) = Default::default();
+        Link { source, timeout, current, given_up, opening, opened: watch::Sender::default() }
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -94,23 +100,25 @@ impl Link {
                 Err(failure) => return Err(failure),
             };
             let command = text.as_ref().unwrap_or(&request.command);
+            let unanswered = Unanswered { link: self, number, sent_at: Instant::now() };
             let Ok(answer) = timeout_at(deadline, connection.send(command)).await else {
                 self.give_up(number);
                 return Err(Failure::NoAnswer(self.timeout));
             };
+            unanswered.heard();
             let error = match answer {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             match follows(&error) {
                 Follows::SendText if text.is_none() => text = request.by_text(),
-                Follows::AskElsewhere => self.lose(number),
-                Follows::Reconnect if request.repeat == Repeat::Freely => {
+                Follows::AskElsewhere => self.give_up(number),
+                Follows::Reconnect if request.repeat() == Repeat::Freely => {
                     may_be_applied = true;
-                    self.lose(number);
+                    self.give_up(number);
                 }
                 Follows::Reconnect => {
-                    self.lose(number);
+                    self.give_up(number);
                     return Err(error.into());
                 }
                 Follows::Fail | Follows::SendText => return Err(error.into()),
@@ -136,7 +144,7 @@ impl Link {
         match timeout_at(deadline + self.timeout / 4, followed).await {
             Ok(Ok(followed)) => Ok(followed),
             Ok(Err(error)) => {
-                self.lose(number);
+                self.give_up(number);
                 Err(error.into())
             }
             Err(_) => {
@@ -160,8 +168,8 @@ impl Link {
             if let Some(open) = self.open_now() {
                 return Ok(open); // Another opened it meanwhile.
             }
-            match timeout_at(deadline, opening.open(&self.source)).await {
-                Ok(Ok(opened)) => return Ok(self.install(opened)),
+            match timeout_at(deadline, self.open(&mut opening)).await {
+                Ok(Ok(open)) => return Ok(open),
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "no connection to Redis yet");
                     last = Some(error);
@@ -171,84 +179,122 @@ impl Link {
         }
     }
 
-    fn install(&self, Opened { connection, name, closed }: Opened) -> (u64, Connection) {
+    /// Tries once, after a pause that grows until a try succeeds. What was given up before has
+    /// ended when this succeeds.
+    async fn open(&self, opening: &mut Opening) -> Result<(u64, Connection), RedisError> {
+        if !opening.pause.is_zero() {
+            tokio::time::sleep(jittered(opening.pause)).await;
+        }
+        opening.pause = (opening.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+        let closed = Arc::<AtomicBool>::default();
+        let mut connection = self.source.open(notes_the_end(Arc::clone(&closed))).await?;
+        let name = connection.name().await;
+        let given_up = self.given_up().clone();
+        if let Some(given_up) = given_up {
+            connection.end(&given_up).await?;
+        }
+        *self.given_up() = None;
+        opening.pause = Duration::ZERO;
+        Ok(self.install(connection, name, closed))
+    }
+
+    fn install(
+        &self,
+        connection: Connection,
+        name: Option<ClientName>,
+        closed: Arc<AtomicBool>,
+    ) -> (u64, Connection) {
         let mut number = 0;
         self.opened.send_modify(|opened| {
             *opened += 1;
             number = *opened;
         });
         let runtime = tokio::spawn(std::future::pending::<()>()).abort_handle();
-        let open = Open { number, connection: connection.clone(), name, runtime, closed };
+        let (heard_at, shared) = (Instant::now(), connection.clone());
+        let open = Open { number, connection: shared, name, heard_at, closed, runtime };
         *self.current() = Some(open);
         (number, connection)
     }
 
+    /// The connection, unless it has ended.
     fn open_now(&self) -> Option<(u64, Connection)> {
-        let mut current = self.current();
-        if current.as_ref().is_some_and(Open::has_ended) {
-            *current = None;
-        }
-        current.as_ref().map(|open| (open.number, open.connection.clone()))
-    }
-
-    /// A connection that is of no use any more. One to a cluster mends itself.
-    fn lose(&self, number: u64) {
-        let mut current = self.current();
-        if matches!(&*current, Some(open) if open.number == number && !open.connection.mends()) {
-            *current = None;
-        }
-    }
-
-    /// A connection that does not answer. What it still has on its way must not be carried out
-    /// after what is sent on the next: the server is told to end it first.
-    fn give_up(&self, number: u64) {
-        let given_up = {
+        let (number, connection, has_ended) = {
             let mut current = self.current();
-            let is_it = |open: &&mut Open| open.number == number && !open.connection.mends();
-            let Some(name) = current.as_mut().filter(is_it).map(|open| open.name.take()) else {
-                return;
-            };
-            *current = None;
-            name
+            let open = current.as_ref()?;
+            let has_ended = open.has_ended();
+            if open.runtime.is_finished() {
+                *current = None;
+                return None;
+            }
+            (open.number, open.connection.clone(), has_ended)
         };
-        if let (Some(name), Ok(mut opening)) = (given_up, self.opening.try_lock()) {
-            opening.given_up = Some(name);
+        if has_ended {
+            self.give_up(number);
+            return None;
         }
+        Some((number, connection))
+    }
+
+    /// A connection that does not answer or has ended. What it still has on its way must not be
+    /// carried out after what is sent on the next: the server is told to end it first. One to a
+    /// cluster mends itself.
+    fn give_up(&self, number: u64) {
+        let mut current = self.current();
+        if let Some(open) =
+            current.take_if(|open| open.number == number && !open.connection.mends())
+            && let Some(name) = &open.name
+        {
+            *self.given_up() = Some(name.clone());
+        }
+    }
+
+    fn heard(&self, number: u64) {
+        if let Some(open) = self.current().as_mut().filter(|open| open.number == number) {
+            open.heard_at = Instant::now();
+        }
+    }
+
+    /// Whether nothing was heard on a connection since then, for so long that it seems dead.
+    fn is_silent_since(&self, number: u64, since: Instant) -> bool {
+        let is_it = |open: &Open| open.number == number && open.heard_at <= since;
+        since.elapsed() >= self.timeout / SILENCE && self.current().as_ref().is_some_and(is_it)
     }
 
     fn current(&self) -> MutexGuard<'_, Option<Open>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn given_up(&self) -> MutexGuard<'_, Option<ClientName>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Open {
+    /// Whether the server is known to have closed it.
     fn has_ended(&self) -> bool {
-        let closed = || self.closed.load(Ordering::Acquire) && !self.connection.mends();
-        self.runtime.is_finished() || closed()
+        self.closed.load(Ordering::Acquire) && !self.connection.mends()
+    }
+}
+
+impl Unanswered<'_> {
+    fn heard(self) {
+        self.link.heard(self.number);
+    }
+}
+
+/// Callers that want an answer sooner than the request timeout, such as the refresh of a short
+/// hold, give up before it. Then the next request must not go the same silent way.
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        if self.link.is_silent_since(self.number, self.sent_at) {
+            self.link.give_up(self.number);
+        }
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
         self.runtime.abort();
-    }
-}
-
-impl Opening {
-    /// Tries once, after a pause that grows until a try succeeds.
-    async fn open(&mut self, source: &Source) -> Result<Opened, RedisError> {
-        if !self.pause.is_zero() {
-            tokio::time::sleep(jittered(self.pause)).await;
-        }
-        self.pause = (self.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
-        let closed = Arc::<AtomicBool>::default();
-        let mut connection = source.open(notes_the_end(Arc::clone(&closed))).await?;
-        let name = connection.name().await;
-        if let Some(given_up) = &self.given_up {
-            connection.end(given_up).await?;
-        }
-        (self.given_up, self.pause) = (None, Duration::ZERO);
-        Ok(Opened { connection, name, closed })
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::scripts::Script;
 #[derive(Debug)]
 pub(in super::super) struct Request<'a> {
     pub(super) command: Cmd,
-    pub(super) repeat: Repeat,
+    repeat: Repeat,
     script: Option<&'a Script>,
 }
 
@@ -30,6 +30,10 @@ impl<'a> Request<'a> {
     /// Any other command.
     pub(in super::super) fn command(command: Cmd) -> Self {
         Request { command, repeat: Repeat::Freely, script: None }
+    }
+
+    pub(in super::super) fn repeat(&self) -> Repeat {
+        self.repeat
     }
 
     /// What is sent, to add to it.

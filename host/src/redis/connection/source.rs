@@ -53,6 +53,17 @@ impl Source {
         }
     }
 
+    /// The same, to a cluster, with every command sent once. None where that is so anyway.
+    pub(in super::super) fn without_repeats(config: &RedisConfig) -> RedisResult<Option<Self>> {
+        let source = Source::new(config)?;
+        Ok(match source {
+            Source::Cluster(builder) => {
+                Some(Source::Cluster(Box::new(move || builder().retries(0))))
+            }
+            Source::Single(_) | Source::Sentinel(_) => None,
+        })
+    }
+
     pub(in super::super) fn is_cluster(&self) -> bool {
         matches!(self, Source::Cluster(_))
     }
@@ -149,8 +160,8 @@ impl Connection {
         }
         let mut ask = redis::cmd("CLIENT");
         ask.arg("INFO");
-        let Ok(Value::BulkString(told)) = self.send(&ask).await else { return None };
-        let told = String::from_utf8(told).ok()?;
+        // A verbatim string, as this protocol has them.
+        let told: String = redis::from_redis_value(self.send(&ask).await.ok()?).ok()?;
         let field =
             |name: &str| told.split_ascii_whitespace().find_map(|field| field.strip_prefix(name));
         Some(ClientName { id: field("id=")?.to_owned(), address: field("addr=")?.to_owned() })

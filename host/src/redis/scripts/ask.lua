@@ -40,8 +40,12 @@ elseif patience == 0 then -- Rule 7.
 else -- Rule 6.
   local position = position_of(k, holder)
   local ticket
-  if position then
-    ticket = read_ticket(redis.call('HGET', k.details, 't' .. holder))
+  local stored = position and redis.call('HGET', k.details, 't' .. holder)
+  if stored then
+    ticket = read_ticket(stored)
+  elseif position then -- Somebody removed the details.
+    ticket = { limit = limit, called = 0, since = now, tail = tail }
+    k.grown = true
   elseif k.waiting < line_max then
     position = join(k, holder)
     ticket = { limit = limit, called = 0, since = now, tail = tail }

@@ -19,7 +19,10 @@ local function find(k, holder)
   local ends = redis.call('ZSCORE', k.holds, holder)
   if not ends then return nil end
   local stored = redis.call('HGET', k.details, 'g' .. holder)
-  if not stored then error('a grant without its details') end
+  if not stored then -- Somebody removed the details: it holds no more.
+    redis.call('ZREM', k.holds, holder)
+    return nil
+  end
   local slot, fence, after, since, at = struct.unpack('<Hddd', stored)
   return {
     holder = holder, slot = slot, fence = fence, ends = tonumber(ends), after = after,
@@ -47,6 +50,8 @@ end
 -- The lowest slot that nobody holds.
 local function free_slot(k)
   if not k.holds then return 0 end
+  -- Where somebody removed the holds or their details, nobody clears the bits.
+  if live(k) == 0 then k.slots = '' end
   local at = string.find(k.slots, '[^\255]')
   if not at then return #k.slots * 8 end
   local byte, bit = string.byte(k.slots, at), 0
@@ -121,7 +126,8 @@ local function drop_ended(k)
   local latest
   local ended = redis.call('ZRANGEBYSCORE', k.holds, '-inf', now, 'WITHSCORES')
   for i = 1, #ended, 2 do
-    remove(k, find(k, ended[i]))
+    local grant = find(k, ended[i])
+    if grant then remove(k, grant) end
     latest = tonumber(ended[i + 1])
   end
   return latest

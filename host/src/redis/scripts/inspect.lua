@@ -24,11 +24,12 @@ end
 if k.grant then add_holder(k.grant) end
 if k.holds then
   for _, holder in ipairs(redis.call('ZRANGE', k.holds, 0, -1)) do
-    add_holder(find(k, holder))
+    local grant = find(k, holder)
+    if grant then add_holder(grant) end
   end
 end
 walk(k, k.waiting, function(holder, ticket)
-  if tonumber(redis.call('ZSCORE', k.lapses, holder)) > now then
+  if tonumber(redis.call('ZSCORE', k.lapses, holder) or 0) > now then
     add(waiters, ticket.tail, ticket.limit, now - ticket.since)
   end
 end)

@@ -61,6 +61,12 @@ local function drop_lapsed_tickets(k)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', k.lapses, '-inf', now)) do
     if #member == 16 then remove_ticket(k, member) end
   end
+  if redis.call('ZCARD', k.lapses) < k.waiting then -- Somebody removed them: they lapse soon.
+    for _, holder in ipairs(redis.call('ZRANGE', k.line, 0, -1)) do
+      redis.call('ZADD', k.lapses, 'NX', now + 2 * claim_time, holder)
+    end
+    k.changed, k.grown = true, true
+  end
 end
 
 -- Calls those in line who can now be admitted and were not called before, in order, up to the first

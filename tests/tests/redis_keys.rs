@@ -1,0 +1,291 @@
+//! What is stored in Redis: scripts and data that are gone, idle keys, numbers, names.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use leases::spec::Mode;
+use leases::{Backend as _, FENCE_MAX, Fence, Loss, ManualClock, Verdict, Wait};
+use leases_tests::redis::{
+    ask, backend, connect, lease_key, semaphore_key, told, until_free, until_seen, view,
+};
+use leases_tests::servers::{Cluster, Redis, until};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+async fn delete(server: &Redis, key: &str) {
+    let deleted: u64 = server.ask(redis::cmd("DEL").arg(key)).await;
+    assert_eq!(deleted, 1, "{key} was there");
+}
+
+/// Case R1: SCRIPT FLUSH between any two commands, and among many, is unseen.
+#[tokio::test]
+async fn r1_flushed_scripts_are_loaded_again_unseen() {
+    let server = Redis::start().await;
+    let leases = connect(&server.url()).await;
+    for _ in 0..3 {
+        server.flush_scripts().await;
+        let mut lease = leases.lease("a").unwrap().acquire().await.unwrap();
+        server.flush_scripts().await;
+        let mut permit = leases.semaphore("a", 1).unwrap().acquire().await.unwrap();
+        server.flush_scripts().await;
+        lease.refresh().await.unwrap();
+        server.flush_scripts().await;
+        assert_eq!(view(&leases, &lease_key("a")).await.holders.len(), 1);
+        server.flush_scripts().await;
+        let admitted = leases.guard("a").unwrap().admit(lease.fence()).await.unwrap();
+        assert_eq!(admitted, Verdict::Admitted);
+        server.flush_scripts().await;
+        assert!(lease.release().await.unwrap());
+        server.flush_scripts().await;
+        assert_eq!(leases.revoke(&semaphore_key("a"), None).await.unwrap(), 1);
+        server.flush_scripts().await;
+        assert!(!permit.release().await.unwrap());
+    }
+    let mut working = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let request = leases.lease("b").unwrap();
+        working.spawn(async move {
+            for _ in 0..40 {
+                assert!(request.acquire().await.unwrap().release().await.unwrap());
+            }
+        });
+    }
+    while !working.is_empty() {
+        server.flush_scripts().await;
+        while let Some(ended) = working.try_join_next() {
+            ended.unwrap();
+        }
+    }
+}
+
+/// Case R1: a durable server that restarts between any two calls is unseen, also by a release.
+#[tokio::test]
+async fn r1_a_restart_between_calls_is_unseen() {
+    let server = Redis::start_durable().await;
+    let leases = connect(&server.url()).await;
+    let request = leases.lease("a").unwrap().keep_alive();
+    let mut held = request.acquire().await.unwrap();
+    server.restart().await;
+    held.refresh().await.unwrap();
+    server.restart().await;
+    assert!(request.try_acquire().await.unwrap().is_none());
+    server.restart().await;
+    assert!(held.release().await.unwrap());
+    server.restart().await;
+    let mut again = request.acquire().await.unwrap();
+    assert!(again.fence() > held.fence());
+    server.restart().await;
+    assert_eq!(leases.revoke(&lease_key("a"), None).await.unwrap(), 1);
+    assert!(!again.release().await.unwrap());
+}
+
+/// Case R4: nothing is left of idle names, and fences rise all the same. All of it is used until
+/// the dead waiters' tickets lapse, 5 s after they asked; then it is kept for 0.5 s and an eighth.
+#[tokio::test]
+async fn r4_idle_keys_expire_by_themselves() {
+    let server = Redis::start().await;
+    let url = format!("{}?retention=500ms", server.url());
+    let (leases, bare) = (connect(&url).await, backend(&url).await);
+    let patience = bare.properties().patience;
+    let lease = leases.lease("a").unwrap().ttl(SECOND);
+    let semaphore = leases.semaphore("a", 2).unwrap().ttl(SECOND).owner("somebody");
+    let (one, mut other) = (lease.acquire().await.unwrap(), semaphore.acquire().await.unwrap());
+    let superseding = semaphore.acquire().await.unwrap();
+    assert!(!other.release().await.unwrap());
+    for fence in [one.fence().into(), leases::FenceToken::from(superseding.fence())] {
+        let admitted = leases.guard("a").unwrap().admit(fence).await.unwrap();
+        assert_eq!(admitted, Verdict::Admitted);
+    }
+    for (key, limit) in [(lease_key("a"), 1), (semaphore_key("a"), 1), (lease_key("b"), 1)] {
+        for _ in 0..3 {
+            bare.ask(&ask(&key, limit, Mode::Wait { patience })).await.unwrap();
+        }
+    }
+    leases.revoke(&lease_key("b"), None).await.unwrap();
+    let (fence, slot_fence) = (one.fence(), superseding.fence().fence);
+    std::mem::forget((one, superseding));
+    assert!(server.keys().await.len() > 10);
+    // lease_key("b") is held by nobody who lives, for a minute: its keys stay for that long.
+    let left = async || {
+        let keys = server.keys().await;
+        keys.into_iter().filter(|key| !key.starts_with(b"leases:lease:{b}")).count()
+    };
+    let began = std::time::Instant::now();
+    until("idle keys are gone", || async { (left().await == 0).then_some(()) }).await;
+    let took = began.elapsed();
+    assert!(took < patience + 2 * SECOND, "{took:?}");
+    assert!(lease.acquire().await.unwrap().fence() > fence);
+    assert!(semaphore.acquire().await.unwrap().fence().fence > slot_fence);
+}
+
+/// Case R4: whatever is left in the server has an end.
+async fn every_key_expires(server: &Redis) {
+    for key in server.keys().await {
+        let ttl: i64 = server.ask(redis::cmd("PTTL").arg(&key)).await;
+        assert!(ttl != -1, "{} never expires", String::from_utf8_lossy(&key));
+    }
+}
+
+/// Case R5: a guard keeps every digit up to the greatest fence, 2^53 - 1.
+#[tokio::test]
+async fn r5_a_guard_keeps_every_digit() {
+    let server = Redis::start().await;
+    let leases = connect(&server.url()).await;
+    let guard = leases.guard("a").unwrap();
+    for number in [FENCE_MAX - 2, FENCE_MAX - 1, FENCE_MAX] {
+        let fence = Fence::new(number).unwrap();
+        assert_eq!(guard.admit(fence).await.unwrap(), Verdict::Admitted);
+        assert_eq!(guard.current().await.unwrap(), Some(fence));
+        let older = Fence::new(number - 1).unwrap();
+        assert_eq!(guard.admit(older).await.unwrap(), Verdict::Stale(fence));
+    }
+}
+
+/// Case R5: where the clock stands still, far ahead, each fence is greater by exactly one; and by a
+/// server's own clock, behind them, they go on so.
+#[tokio::test]
+async fn r5_fences_ahead_of_the_clock_rise_by_one() {
+    let (server, time) = (Redis::start().await, ManualClock::new());
+    time.advance(Duration::from_secs(200 * 365 * 24 * 60 * 60));
+    let (ahead, leases) = (told(&server.url(), &time).await, connect(&server.url()).await);
+    let mut last = None;
+    for round in 0..20 {
+        let of = if round < 10 { &ahead } else { &leases };
+        let mut lease = of.lease("a").unwrap().acquire().await.unwrap();
+        let mut permit = of.semaphore("a", 3).unwrap().acquire().await.unwrap();
+        let fences = (lease.fence().as_u64(), permit.fence().fence.as_u64());
+        if let Some((of_lease, of_permit)) = last {
+            assert_eq!(fences, (of_lease + 1, of_permit + 1));
+        }
+        assert!(fences.0 > FENCE_MAX / 2, "{fences:?}");
+        last = Some(fences);
+        assert!(lease.release().await.unwrap() && permit.release().await.unwrap());
+    }
+}
+
+/// Case H2: a refresh of what was deleted by hand is lost, and makes nothing.
+#[tokio::test]
+async fn h2_a_refresh_never_creates_what_was_deleted() {
+    let server = Redis::start().await;
+    let leases = connect(&server.url()).await;
+    let mut lease = leases.lease("a").unwrap().acquire().await.unwrap();
+    let mut permit = leases.semaphore("a", 2).unwrap().acquire().await.unwrap();
+    let kept = leases.lease("b").unwrap().ttl(3 * SECOND).keep_alive().acquire().await.unwrap();
+    for key in ["leases:lease:{a}", "leases:semaphore:{a}", "leases:lease:{b}"] {
+        delete(&server, key).await;
+    }
+    assert!(lease.refresh().await.is_err());
+    assert!(permit.refresh().await.is_err());
+    assert_eq!((lease.loss(), permit.loss()), (Some(Loss::Expired), Some(Loss::Expired)));
+    // The keeper learns it with its next refresh, within a third of the ttl, and a second.
+    let lost = tokio::time::timeout(2 * SECOND, kept.lost()).await;
+    assert_eq!(lost.expect("it is told"), Loss::Expired);
+    assert!(server.keys().await.is_empty(), "{:?}", server.keys().await);
+}
+
+/// Case H2: a part of a key that was deleted by hand wedges nothing: who held or waited may have to
+/// ask again or be lost, and soon all works, with the right count and slots.
+#[tokio::test]
+async fn h2_a_key_that_lost_a_part_is_not_wedged() {
+    for part in [":line", ":lapses", ":details", ":holds"] {
+        for (limit, record) in [(1, "lease:{a}"), (2, "semaphore:{a}")] {
+            if limit == 1 && part == ":holds" {
+                continue;
+            }
+            let what = format!("{record}{part}");
+            let server = Redis::start().await;
+            let (leases, bare) = (connect(&server.url()).await, backend(&server.url()).await);
+            let patience = bare.properties().patience;
+            let key = if limit == 1 { lease_key("a") } else { semaphore_key("a") };
+            let holders: Vec<_> = (0..limit).map(|_| ask(&key, limit, Mode::Once)).collect();
+            for holder in &holders {
+                bare.ask(holder).await.unwrap();
+            }
+            let dead = ask(&key, limit, Mode::Wait { patience });
+            bare.ask(&dead).await.unwrap();
+            let mut waiting = tokio::task::JoinSet::new();
+            for _ in 0..3 {
+                let leases = leases.clone();
+                waiting.spawn(async move {
+                    if limit == 1 {
+                        let lease = leases.lease("a").unwrap().wait(Wait::Forever);
+                        (lease.acquire().await.expect("it is admitted").release().await, 0)
+                    } else {
+                        let permit = leases.semaphore("a", limit).unwrap().wait(Wait::Forever);
+                        let mut permit = permit.acquire().await.expect("it is admitted");
+                        (permit.release().await, permit.slot())
+                    }
+                });
+            }
+            until_seen(&leases, &key, limit as usize, 4).await;
+            delete(&server, &format!("leases:{what}")).await;
+            view(&leases, &key).await;
+            for holder in &holders {
+                bare.leave(&key, holder.holder).await.unwrap_or_else(|e| panic!("{what}: {e}"));
+            }
+            for ended in waiting.join_all().await {
+                assert!(ended.0.unwrap(), "{what}");
+                assert!(ended.1 < limit, "{what}: slot {}", ended.1);
+            }
+            // The dead one's ticket lapses too.
+            until_free(&leases, &key, patience + SECOND).await;
+            every_key_expires(&server).await;
+        }
+    }
+}
+
+/// 512 bytes of text of three bytes a letter, but for the last two.
+fn long_name() -> String {
+    format!("{}aa", "語".repeat(170))
+}
+
+const NAMES: [&str; 10] = ["a", "A", "a ", "{a}", "a{b}c", "}{", "%7D", "}", "%257D", "{}"];
+
+async fn names_are_separate(url: &str, keys: impl AsyncFn() -> usize) {
+    let leases = connect(url).await;
+    let long = long_name();
+    let names: Vec<&str> = NAMES.into_iter().chain([&*long]).collect();
+    let (mut held, mut permits) = (Vec::new(), Vec::new());
+    for name in &names {
+        let lease = leases.lease(name).unwrap().try_acquire().await.unwrap();
+        held.push(lease.unwrap_or_else(|| panic!("{name} is free")));
+        let permit = leases.semaphore(name, 1).unwrap().try_acquire().await.unwrap();
+        permits.push(permit.unwrap_or_else(|| panic!("{name} is free")));
+        let fence = held[held.len() - 1].fence();
+        let admitted = leases.guard(name).unwrap().admit(fence).await.unwrap();
+        assert_eq!(admitted, Verdict::Admitted);
+    }
+    for (name, lease) in names.iter().zip(&held) {
+        assert!(leases.lease(name).unwrap().try_acquire().await.unwrap().is_none(), "{name}");
+        assert_eq!(leases.guard(name).unwrap().current().await.unwrap(), Some(lease.fence()));
+        assert_eq!(lease.name(), *name);
+    }
+    // Of each name a lease's record, a guard, and of a semaphore record, holds and details.
+    assert_eq!(keys().await, names.len() * 5);
+    for (mut lease, mut permit) in held.into_iter().zip(permits) {
+        assert!(lease.refresh().await.is_ok() && permit.refresh().await.is_ok());
+        assert!(lease.release().await.unwrap() && permit.release().await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn names_that_look_alike_are_separate_keys() {
+    let server = Redis::start().await;
+    names_are_separate(&server.url(), async || server.keys().await.len()).await;
+    let keys: HashSet<_> = server.keys().await.into_iter().collect();
+    assert!(keys.contains("leases:lease:{a}".as_bytes()));
+}
+
+/// Case R2: on a cluster all that is stored of one name is in one slot, whatever braces it has.
+#[tokio::test]
+async fn r2_names_that_look_alike_are_separate_keys_of_a_cluster() {
+    let cluster = Cluster::start().await;
+    let keys = async || {
+        let mut keys = 0;
+        for node in cluster.nodes() {
+            keys += node.keys().await.len();
+        }
+        keys
+    };
+    names_are_separate(&cluster.url(), keys).await;
+}
