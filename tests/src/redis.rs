@@ -99,7 +99,8 @@ impl Program {
     /// Starts it.
     pub fn start(command: &mut Command) -> Self {
         use std::io::BufRead as _;
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let stdout = child.stdout.take().expect("piped");
         Program { child, said: std::io::BufReader::new(stdout).lines() }
     }

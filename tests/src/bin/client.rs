@@ -1,6 +1,6 @@
-//! A program that uses a Redis backend until it is killed: `client URL hold|churn NAME LIMIT
-//! TTL_MS`. Limit 0 is a lease. It says what it does; the first that it says of a hold is the
-//! seconds since the epoch by its own wall clock.
+//! A program that uses a Redis backend until it is killed or its standard input ends: `client URL
+//! hold|churn NAME LIMIT TTL_MS`. Limit 0 is a lease. Before it asks for a hold it says the seconds
+//! since the epoch by its own wall clock, and once it has it, the fence.
 
 use std::io::{Write as _, stdout};
 use std::time::{Duration, SystemTime};
@@ -16,6 +16,7 @@ enum Held {
 async fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [url, what, name, limit, ttl_ms] = arguments.as_slice() else { panic!("five arguments") };
+    std::thread::spawn(end_with_standard_input);
     let leases = Leases::connect(url).await?;
     let limit: u32 = limit.parse().expect("a number");
     let ttl = Duration::from_millis(ttl_ms.parse().expect("a number"));
@@ -35,6 +36,12 @@ async fn main() -> Result<(), Error> {
         Held::Permit(permit) => say(&permit.fence().fence.to_string()),
     }
     std::future::pending().await
+}
+
+/// Whoever started it may have put another program between.
+fn end_with_standard_input() {
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    std::process::exit(0);
 }
 
 async fn acquire(leases: &Leases, name: &str, limit: u32, ttl: Duration) -> Result<Held, Error> {
