@@ -80,8 +80,10 @@ impl RedisBackend {
         let scripts = Scripts::new(&config);
         let inner = Inner { config, keys, scripts, link, once, inbox, replicas };
         let opened = async {
-            let ping = Request::command(redis::cmd("PING"));
-            inner.link.send(&ping).await.map_err(unavailable)?;
+            for link in [Some(&*inner.link), inner.once.as_ref()].into_iter().flatten() {
+                let ping = Request::command(redis::cmd("PING"));
+                link.send(&ping).await.map_err(unavailable)?;
+            }
             inner.inbox.open().await;
             Ok(())
         };
@@ -132,9 +134,9 @@ impl Inner {
 
     async fn ask(&self, ask: &Ask) -> Result<Answer, BackendError> {
         if matches!(ask.mode, Mode::Wait { .. }) {
-            // What is not heard in time costs this waiter no more than its next sign of life.
+            // What is not heard costs this waiter no more than its next sign of life.
             let ready = self.inbox.ready(&self.keys, &ask.key);
-            let _ = tokio::time::timeout(self.config.request_timeout, ready).await;
+            let _ = tokio::time::timeout(self.config.request_timeout / 8, ready).await;
         }
         let script = self.scripts.ask.of(ask.key.kind);
         let mut request = self.on(script, &ask.key, Repeat::Freely);

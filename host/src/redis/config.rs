@@ -90,7 +90,8 @@ impl RedisConfig {
         url::parse(url).map_err(|invalid| Error::invalid(invalid, Operation::Connect))
     }
 
-    /// What every key and channel begins with; `leases:` unless it is set. At most 256 bytes.
+    /// What every key and channel begins with; `leases:` unless it is set. At most 256 bytes, and
+    /// no braces.
     #[must_use]
     pub fn prefix(self, prefix: impl Into<String>) -> Self {
         RedisConfig { prefix: prefix.into(), ..self }
@@ -132,6 +133,9 @@ impl RedisConfig {
             Some((name, value, max)) => format!("needs a {name} of 1ms to {max:?}, not {value:?}"),
             None if self.prefix.len() > PREFIX_BYTES_MAX => {
                 format!("needs a prefix of at most {PREFIX_BYTES_MAX} bytes")
+            }
+            None if self.prefix.contains(['{', '}']) => {
+                "needs a prefix without braces: they would decide on the slot".to_owned()
             }
             None => return Ok(()),
         };
@@ -180,6 +184,9 @@ mod tests {
         }
         for bad in [Duration::ZERO, Duration::MAX] {
             assert!(checked(|config| config.retention(bad)).is_err(), "{bad:?}");
+        }
+        for braces in ["{", "{}", "a}"] {
+            assert!(checked(|config| config.prefix(braces)).is_err(), "{braces:?}");
         }
         let error = checked(|config| config.prefix("x".repeat(257))).unwrap_err();
         assert_eq!(error, "connect: invalid backend: needs a prefix of at most 256 bytes");

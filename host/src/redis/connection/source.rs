@@ -206,7 +206,7 @@ fn cluster(config: &RedisConfig, nodes: &[Address]) -> RedisResult<Source> {
         ClusterClientBuilder::new(nodes.clone())
             .use_protocol(ProtocolVersion::RESP3)
             .tcp_settings(tcp())
-            .connection_timeout(timeout)
+            .connection_timeout(timeout / 2) // A silent node is not the end of all.
             .response_timeout(timeout)
     })))
 }
