@@ -119,19 +119,6 @@ impl Inner {
         self.link.send(&request).await
     }
 
-    /// What a script appends an inbox to.
-    fn channel(&self, key: &Key) -> String {
-        if self.link.source().is_cluster() {
-            self.keys.channel_of(key)
-        } else {
-            self.keys.channel()
-        }
-    }
-
-    fn retention_us(&self) -> f64 {
-        self.config.retention.as_micros() as f64
-    }
-
     async fn ask(&self, ask: &Ask) -> Result<Answer, BackendError> {
         if matches!(ask.mode, Mode::Wait { .. }) {
             // What is not heard costs this waiter no more than its next sign of life.
@@ -140,12 +127,7 @@ impl Inner {
         }
         let script = self.scripts.ask.of(ask.key.kind);
         let mut request = self.on(script, &ask.key, Repeat::Freely);
-        request
-            .add()
-            .arg(numbers(ask, self.retention_us()))
-            .arg(ask.holder.as_bytes())
-            .arg(tail(ask, self.inbox.name()))
-            .arg(self.channel(&ask.key));
+        request.add().arg(&numbers(ask)).arg(holder_and_tail(ask, self.inbox.name()));
         let answer = replies::answer(&self.send(request).await?, ask)?;
         match (&self.replicas, answer) {
             (Some(replicas), Answer::Granted(_)) => {
@@ -176,6 +158,9 @@ impl Inner {
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
         // In a cluster each key is in a slot of its own.
         let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
+        if batch.len() <= together {
+            return self.refresh_together(batch).await;
+        }
         let parts = || batch.chunks(together);
         let patience = answer_within(batch);
         let answers = join_all(parts().map(async |part| {
@@ -193,17 +178,14 @@ impl Inner {
     }
 
     async fn refresh_together(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
-        let Some(first) = batch.first() else { return Ok(Vec::new()) };
         let mut request = Request::script(&self.scripts.refresh, Repeat::Freely);
         let count = |one: &Refresh| usize::from(keys::count(one.key.kind));
         request.add().arg(batch.iter().map(count).sum::<usize>());
         for one in batch {
             keys::declare(request.add(), one.key.kind, &self.keys.record(&one.key));
         }
-        let retention = self.retention_us().to_le_bytes();
-        request.add().arg(&retention).arg(self.channel(&first.key));
         for one in batch {
-            request.add().arg(what(one)).arg(one.holder.as_bytes());
+            request.add().arg(&what(one));
         }
         let answers = replies::refreshed(&self.send(request).await?)?;
         if answers.len() != batch.len() {
@@ -214,21 +196,20 @@ impl Inner {
 
     async fn release(&self, key: &Key, holder: HolderId) -> Result<Result<(), Loss>, BackendError> {
         let mut request = self.on(self.scripts.release.of(key.kind), key, Repeat::Never);
-        request.add().arg(holder.as_bytes()).arg(self.channel(key));
+        request.add().arg(holder.as_bytes());
         Ok(replies::released(&self.send(request).await?)?)
     }
 
     async fn leave(&self, key: &Key, holder: HolderId) -> Result<(), BackendError> {
         let mut request = self.on(self.scripts.leave.of(key.kind), key, Repeat::Freely);
-        request.add().arg(holder.as_bytes()).arg(self.channel(key));
+        request.add().arg(holder.as_bytes());
         self.send(request).await?;
         Ok(())
     }
 
     async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, BackendError> {
         let mut request = self.on(&self.scripts.revoke, key, Repeat::Never);
-        let slot = slot.map_or(-1, i64::from);
-        request.add().arg(slot).arg(self.channel(key));
+        request.add().arg(slot.map_or(-1, i64::from));
         Ok(replies::revoked(&self.send(request).await?)?)
     }
 
@@ -252,33 +233,36 @@ impl Inner {
 }
 
 /// An ask's numbers, as `ask.lua` unpacks them.
-fn numbers(ask: &Ask, retention_us: f64) -> Vec<u8> {
+fn numbers(ask: &Ask) -> [u8; 26] {
     let patience = match ask.mode {
         Mode::Once => Duration::ZERO,
         Mode::Wait { patience } => patience,
     };
-    let max_hold = ask.max_hold.map_or(0.0, |max_hold| micros(max_hold.as_duration()));
-    let mut packed = Vec::with_capacity(34);
-    for number in [micros(ask.ttl.as_duration()), max_hold, retention_us, micros(patience)] {
-        packed.extend(number.to_le_bytes());
+    let max_hold = ask.max_hold.map_or(Duration::ZERO, |max_hold| max_hold.as_duration());
+    let mut packed = [0; 26];
+    let (durations, limit) = packed.split_at_mut(24);
+    let (eights, _) = durations.as_chunks_mut::<8>();
+    for (place, duration) in eights.iter_mut().zip([ask.ttl.as_duration(), max_hold, patience]) {
+        *place = micros(duration).to_le_bytes();
     }
-    packed.extend((ask.limit.get() as u16).to_le_bytes());
+    limit.copy_from_slice(&(ask.limit.get() as u16).to_le_bytes());
     packed
 }
 
-/// What is stored as it is: the inbox, the owner and the note.
-fn tail(ask: &Ask, inbox: &str) -> Vec<u8> {
+/// What is stored as it is: the holder, the inbox, the owner and the note.
+fn holder_and_tail(ask: &Ask, inbox: &str) -> Vec<u8> {
     let owner = ask.owner.as_ref().map_or("", |owner| owner.as_str());
     let note = ask.note.as_ref().map(|note| format!("{NOTE_FOLLOWS}{}", note.as_str()));
     let note = note.unwrap_or_default();
-    let mut tail = Vec::with_capacity(inbox.len() + owner.len() + note.len() + 4);
-    tail.extend(inbox.as_bytes());
+    let mut stored = Vec::with_capacity(16 + inbox.len() + owner.len() + note.len() + 4);
+    stored.extend(ask.holder.as_bytes());
+    stored.extend(inbox.as_bytes());
     for text in [owner, &note] {
         // Both are far shorter: owners and notes are bounded.
-        tail.extend((text.len() as u16).to_le_bytes());
-        tail.extend(text.as_bytes());
+        stored.extend((text.len() as u16).to_le_bytes());
+        stored.extend(text.as_bytes());
     }
-    tail
+    stored
 }
 
 /// How long a part of a batch is waited for: the holds in the others must not wait for it until
@@ -292,13 +276,15 @@ fn answer_within(batch: &[Refresh]) -> Duration {
 }
 
 /// One refresh, as `refresh.lua` unpacks it.
-fn what(one: &Refresh) -> Vec<u8> {
+fn what(one: &Refresh) -> [u8; 26] {
     let (is_ticket, duration) = match one.extend {
         Extend::Hold(ttl) => (0, ttl.as_duration()),
         Extend::Ticket { patience } => (1, patience),
     };
-    let mut packed = vec![keys::count(one.key.kind), is_ticket];
-    packed.extend(micros(duration).to_le_bytes());
+    let mut packed = [0; 26];
+    packed[..2].copy_from_slice(&[keys::count(one.key.kind), is_ticket]);
+    packed[2..10].copy_from_slice(&micros(duration).to_le_bytes());
+    packed[10..].copy_from_slice(one.holder.as_bytes());
     packed
 }
 

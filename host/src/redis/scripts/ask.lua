@@ -1,15 +1,14 @@
 -- ask: grants, puts in line, or refuses.
 --
 -- Keys:      record, line, lapses, details; of a semaphore also holds
--- Arguments: numbers (ttl, max-hold or 0, retention, patience or 0 for once, limit), holder, tail,
---            channel (to which an inbox is appended)
+-- Arguments: numbers (ttl, max-hold or 0, patience or 0 for once, limit), holder and tail in one
 -- Reply:     {1, slot, fence, ends in, 1 if by its max-hold} granted
 --            {2, position, retry in} in line
 --            {3, retry in} busy, or {4} the line is full
 -- Atomic:    one script, and all keys of a name are in one slot. A refusal writes nothing, unless
 --            something lapsed.
-local ttl, max_hold, retention, patience, limit = struct.unpack('<ddddH', ARGV[1])
-local holder, tail, channel = ARGV[2], ARGV[3], ARGV[4]
+local ttl, max_hold, patience, limit = struct.unpack('<dddH', ARGV[1])
+local holder, tail = string.sub(ARGV[2], 1, 16), string.sub(ARGV[2], 17)
 local owner = owner_of(tail)
 asker = holder
 
@@ -68,6 +67,6 @@ if grant and owner ~= '' then
     if owner_of(ticket.tail) == owner then wake(waiter, ticket.tail) end
   end)
 end
-save(k, retention)
-tell(channel)
+save(k)
+tell()
 return reply

@@ -2,12 +2,12 @@
 -- Of a batch, refresh.lua begins with the same for each.
 --
 -- Keys:      record
--- Arguments: retention, channel, numbers, holder: as of refresh.lua
+-- Arguments: as of refresh.lua
 -- Reply:     ends in, twice, and 1 more if by its max-hold: a number; else goes on to refresh.lua
 -- Atomic:    one script; reads and writes the record alone.
 
 -- Answers when the hold ends from now, and 1 if by its max-hold, else 0; nil if it is no such hold.
-local function extend_lease(record, holder, ttl, retention)
+local function extend_lease(record, holder, ttl)
   local stored = redis.call('GET', record)
   if not stored or string.byte(stored) ~= 17 or string.sub(stored, 42, 57) ~= holder then
     return nil
@@ -27,11 +27,10 @@ local function extend_lease(record, holder, ttl, retention)
   return ends - now, ends == after and 1 or 0
 end
 
-local retention = struct.unpack('<d', ARGV[1])
 do
-  local keys, is_ticket, ttl = struct.unpack('<BBd', ARGV[3])
+  local keys, is_ticket, ttl, holder = struct.unpack('<BBdc16', ARGV[1])
   if keys == 4 and #KEYS == 4 and is_ticket == 0 then
-    local left, bounded = extend_lease(KEYS[1], ARGV[4], ttl, retention)
+    local left, bounded = extend_lease(KEYS[1], holder, ttl)
     if left then return left * 2 + bounded end
   end
 end

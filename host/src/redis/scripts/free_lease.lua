@@ -1,7 +1,7 @@
 -- ask, of a lease that nobody holds and nobody waits for: what ask.lua would do, in three calls.
 --
 -- Keys:      record
--- Arguments: numbers, holder, tail: as of ask.lua
+-- Arguments: as of ask.lua
 -- Reply:     the fence, a number; else goes on to ask.lua
 -- Atomic:    one script; reads and writes the record alone.
 do
@@ -11,7 +11,7 @@ do
     mark, last, kept = struct.unpack('<Bdd', stored)
   end
   if mark == 16 then
-    local ttl, max_hold, retention = struct.unpack('<ddd', ARGV[1])
+    local ttl, max_hold = struct.unpack('<dd', ARGV[1])
     local fence = last + 1
     if now > fence then fence = now end
     local ends, after = now + ttl, 0
@@ -21,7 +21,7 @@ do
     end
     local moved = ends + retention > kept
     if moved then kept = ends + retention * 1.125 end
-    stored = struct.pack('<Bddddd', 17, fence, kept, ends, after, now) .. ARGV[2] .. ARGV[3]
+    stored = struct.pack('<Bddddd', 17, fence, kept, ends, after, now) .. ARGV[2]
     if moved then
       redis.call('SET', KEYS[1], stored, 'PX', math.ceil((kept - now) / 1000))
     else

@@ -49,7 +49,7 @@ local function load(record, line, lapses, details, holds)
 end
 
 -- Writes what was changed, and keeps all of it long enough.
-local function save(k, retention)
+local function save(k)
   local moved = k.used_until + retention > k.kept and k.used_until > 0
   if not (k.changed or moved) then return end
   if moved then k.kept = k.used_until + retention * 1.125 end

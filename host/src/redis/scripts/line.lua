@@ -160,7 +160,7 @@ local function retry_in(k)
 end
 
 -- Tells those who are to be woken, each process through its inbox.
-local function tell(channel)
+local function tell()
   for inbox, holders in pairs(woken) do
     redis.call(publish, channel .. inbox, holders)
   end

@@ -41,22 +41,33 @@ const RULES: [&str; 4] = [
     include_str!("line.lua"),
 ];
 
+/// What ends a hold, or keeps it, takes no room: a server that is full does it too. It has to be the
+/// first line.
+const ALLOW_OOM: &str = "#!lua flags=allow-oom";
+
 impl Scripts {
     pub(super) fn new(config: &RedisConfig) -> Self {
         let head = head(config);
-        let whole = |body| Script::new([&*head].into_iter().chain(RULES).chain([body]));
-        let shortened =
-            |short, body| Script::new([&*head, short].into_iter().chain(RULES).chain([body]));
-        let by_kind =
-            |short, body| ByKind { lease: shortened(short, body), semaphore: whole(body) };
+        let script = |begin: &'static str, short: Option<&'static str>, body: &'static str| {
+            let head = [begin, &*head].into_iter().chain(short);
+            Script::new(head.chain(RULES).chain([body]))
+        };
+        let by_kind = |begin, short, body| ByKind {
+            lease: script(begin, Some(short), body),
+            semaphore: script(begin, None, body),
+        };
         let own_lease = include_str!("own_lease.lua");
         Scripts {
-            ask: by_kind(include_str!("free_lease.lua"), include_str!("ask.lua")),
-            refresh: shortened(include_str!("extend_lease.lua"), include_str!("refresh.lua")),
-            release: by_kind(own_lease, include_str!("release.lua")),
-            leave: by_kind(own_lease, include_str!("leave.lua")),
-            revoke: whole(include_str!("revoke.lua")),
-            inspect: whole(include_str!("inspect.lua")),
+            ask: by_kind("", include_str!("free_lease.lua"), include_str!("ask.lua")),
+            refresh: script(
+                ALLOW_OOM,
+                Some(include_str!("extend_lease.lua")),
+                include_str!("refresh.lua"),
+            ),
+            release: by_kind(ALLOW_OOM, own_lease, include_str!("release.lua")),
+            leave: by_kind(ALLOW_OOM, own_lease, include_str!("leave.lua")),
+            revoke: script(ALLOW_OOM, None, include_str!("revoke.lua")),
+            inspect: script("", None, include_str!("inspect.lua")),
             admit: Script::new([include_str!("admit.lua")]),
         }
     }
@@ -94,20 +105,48 @@ impl Script {
     }
 }
 
-/// The numbers that the transitions depend on, how a process is told, and the time.
+/// What does not change from call to call, and the time.
 fn head(config: &RedisConfig) -> String {
     let Rules { claim_time, line_max } = Rules::default();
-    // In a cluster a plain message goes to every node.
-    let publish = match config.servers {
-        Servers::Cluster(_) => "SPUBLISH",
-        Servers::Single(_) | Servers::Sentinel { .. } => "PUBLISH",
+    let (claim_time, retention) = (claim_time.as_micros(), config.retention.as_micros());
+    // In a cluster a plain message goes to every node, so it is one in the slot of the key.
+    let wake = quoted(&format!("{}wake:", config.prefix));
+    let wake = match config.servers {
+        Servers::Cluster(_) => {
+            let behind_prefix = config.prefix.len() + 1;
+            format!("'SPUBLISH', {wake} .. string.sub(KEYS[1], {behind_prefix}) .. ':'")
+        }
+        Servers::Single(_) | Servers::Sentinel { .. } => format!("'PUBLISH', {wake}"),
     };
     let clock = match config.told_time {
         None => include_str!("clock.lua"),
         Some(_) => include_str!("clock_told.lua"),
     };
     format!(
-        "local claim_time, line_max, publish = {}, {line_max}, '{publish}'\n{clock}",
-        claim_time.as_micros(),
+        "local claim_time, line_max, retention = {claim_time}, {line_max}, {retention}\n\
+         local publish, channel = {wake}\n\
+         {clock}"
     )
+}
+
+/// A text as Lua reads it.
+fn quoted(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b':' | b'.' | b'-' | b'_' | b'/' => {
+            char::from(byte).to_string()
+        }
+        other => format!("\\{other:03}"),
+    };
+    format!("'{}'", text.bytes().map(byte).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_can_end_no_text_of_lua() {
+        assert_eq!(quoted("app:"), "'app:'");
+        assert_eq!(quoted("a'\\\n1"), "'a\\039\\092\\0101'");
+    }
 }

@@ -1,8 +1,7 @@
 -- refresh: extends holds and gives tickets' signs of life, many in one script.
 --
 -- Keys:      of each: record, line, lapses, details, and of a semaphore also holds
--- Arguments: retention, channel, then of each: numbers (its keys, 1 for a ticket or 0, ttl or
---            patience), holder
+-- Arguments: of each: its keys, 1 for a ticket or 0, ttl or patience, and holder, in one
 -- Reply:     of each three numbers: 1, ends in, 1 if by its max-hold: held; 2, loss, 0: lost;
 --            3, retry in, 0: in line; 4, 0, 0: not in line; of one alone, what extend_lease.lua says
 -- Atomic:    one script. Each of them is a transition of its own.
@@ -35,12 +34,12 @@ local function sign_of_life(k, holder, patience)
   answer(3, retry_in(k), 0)
 end
 
-local at = 3
+local at = 1
 while key <= #KEYS do
-  local keys, is_ticket, duration = struct.unpack('<BBd', ARGV[at])
+  local keys, is_ticket, duration, holder = struct.unpack('<BBdc16', ARGV[at])
   local left, bounds
   if keys == 4 and is_ticket == 0 then
-    left, bounds = extend_lease(KEYS[key], ARGV[at + 1], duration, retention)
+    left, bounds = extend_lease(KEYS[key], holder, duration)
   end
   if left then
     answer(1, left, bounds)
@@ -48,13 +47,13 @@ while key <= #KEYS do
     local k = load(unpack(KEYS, key, key + keys - 1))
     lapse(k)
     if is_ticket == 1 then
-      sign_of_life(k, ARGV[at + 1], duration)
+      sign_of_life(k, holder, duration)
     else
-      refresh(k, ARGV[at + 1], duration)
+      refresh(k, holder, duration)
     end
-    save(k, retention)
+    save(k)
   end
-  key, at = key + keys, at + 2
+  key, at = key + keys, at + 1
 end
-tell(ARGV[2])
+tell()
 return reply

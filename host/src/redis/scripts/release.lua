@@ -1,7 +1,7 @@
 -- release: ends the live grant of exactly this holder.
 --
 -- Keys:      record, line, lapses, details; of a semaphore also holds
--- Arguments: holder, channel
+-- Arguments: holder
 -- Reply:     0 it was held, else the loss
 -- Atomic:    one script.
 local k = load(unpack(KEYS))
@@ -14,6 +14,6 @@ else
   reply = loss_of(k, ARGV[1])
 end
 settle(k, now)
-save(k, 0)
-tell(ARGV[2])
+save(k)
+tell()
 return reply

@@ -1,7 +1,7 @@
 -- revoke: ends the grant in one slot, or all of them.
 --
 -- Keys:      record, line, lapses, details; of a semaphore also holds
--- Arguments: slot, or -1 for all; channel
+-- Arguments: slot, or -1 for all
 -- Reply:     how many it ended
 -- Atomic:    one script. Looks at every grant of the key.
 local k = load(unpack(KEYS))
@@ -21,6 +21,6 @@ for _, grant in ipairs(grants) do
   end
 end
 settle(k, now)
-save(k, 0)
-tell(ARGV[2])
+save(k)
+tell()
 return revoked
