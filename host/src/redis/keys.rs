@@ -79,11 +79,13 @@ pub(super) fn count(kind: Kind) -> u8 {
 /// Declares what is stored of a key, in the order that every script has it.
 pub(super) fn declare(command: &mut Cmd, kind: Kind, record: &str) {
     command.arg(record);
-    for part in [":line", ":lapses", ":details"] {
-        command.arg([record, part].concat());
-    }
-    if kind == Kind::Semaphore {
-        command.arg([record, ":holds"].concat());
+    let mut name = String::with_capacity(record.len() + 8);
+    name.push_str(record);
+    for part in [":line", ":lapses", ":details", ":holds"].iter().take(usize::from(count(kind)) - 1)
+    {
+        name.truncate(record.len());
+        name.push_str(part);
+        command.arg(&name);
     }
 }
 

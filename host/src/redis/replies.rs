@@ -49,6 +49,11 @@ fn granted_at_once(fence: i64, ask: &Ask) -> Read<Granted> {
 }
 
 pub(super) fn refreshed(reply: &Value) -> Read<Vec<Refreshed>> {
+    if let Value::Int(number) = reply {
+        // A lease's hold alone, as `extend_lease.lua` says it.
+        let (ends_in, bounded) = (number.div_euclid(2), number.rem_euclid(2));
+        return Ok(vec![Refreshed::Held { ends_in: micros(ends_in)?, end: end(bounded) }]);
+    }
     let numbers = numbers(reply)?;
     let (threes, []) = numbers.as_chunks::<3>() else { return Err(Failure::reply(reply)) };
     let one = |three: &[i64; 3]| {

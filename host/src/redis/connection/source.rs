@@ -20,7 +20,7 @@ use super::super::keys;
 
 /// Where connections come from.
 pub(in super::super) enum Source {
-    Single(Client),
+    Single(Box<Client>),
     Sentinel(Box<tokio::sync::Mutex<SentinelClient>>),
     Cluster(Box<dyn Fn() -> ClusterClientBuilder + Send + Sync>),
 }
@@ -44,7 +44,7 @@ impl Source {
         match &config.servers {
             Servers::Single(address) => {
                 let info = info(config, address, settings(config))?;
-                Ok(Source::Single(Client::open(info)?))
+                Ok(Source::Single(Box::new(Client::open(info)?)))
             }
             Servers::Sentinel { sentinels, service } => sentinel(config, sentinels, service),
             Servers::Cluster(nodes) => cluster(config, nodes),

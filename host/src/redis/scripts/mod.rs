@@ -45,14 +45,14 @@ impl Scripts {
     pub(super) fn new(config: &RedisConfig) -> Self {
         let head = head(config);
         let whole = |body| Script::new([&*head].into_iter().chain(RULES).chain([body]));
-        let by_kind = |short, body| ByKind {
-            lease: Script::new([&*head, short].into_iter().chain(RULES).chain([body])),
-            semaphore: whole(body),
-        };
+        let shortened =
+            |short, body| Script::new([&*head, short].into_iter().chain(RULES).chain([body]));
+        let by_kind =
+            |short, body| ByKind { lease: shortened(short, body), semaphore: whole(body) };
         let own_lease = include_str!("own_lease.lua");
         Scripts {
             ask: by_kind(include_str!("free_lease.lua"), include_str!("ask.lua")),
-            refresh: whole(include_str!("refresh.lua")),
+            refresh: shortened(include_str!("extend_lease.lua"), include_str!("refresh.lua")),
             release: by_kind(own_lease, include_str!("release.lua")),
             leave: by_kind(own_lease, include_str!("leave.lua")),
             revoke: whole(include_str!("revoke.lua")),
@@ -80,8 +80,9 @@ impl Script {
 
     /// The command by which a server that has seen it runs it.
     pub(super) fn by_hash(&self) -> Cmd {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(&self.hash);
+        // Room for the keys and arguments of one name.
+        let mut command = Cmd::with_capacity(12, 384);
+        command.arg("EVALSHA").arg(&self.hash);
         command
     }
 

@@ -4,9 +4,8 @@
 -- Arguments: retention, channel, then of each: numbers (its keys, 1 for a ticket or 0, ttl or
 --            patience), holder
 -- Reply:     of each three numbers: 1, ends in, 1 if by its max-hold: held; 2, loss, 0: lost;
---            3, retry in, 0: in line; 4, 0, 0: not in line
+--            3, retry in, 0: in line; 4, 0, 0: not in line; of one alone, what extend_lease.lua says
 -- Atomic:    one script. Each of them is a transition of its own.
-local retention = struct.unpack('<d', ARGV[1])
 local reply, key = {}, 1
 
 local function answer(code, one, two)
@@ -39,14 +38,22 @@ end
 local at = 3
 while key <= #KEYS do
   local keys, is_ticket, duration = struct.unpack('<BBd', ARGV[at])
-  local k = load(unpack(KEYS, key, key + keys - 1))
-  lapse(k)
-  if is_ticket == 1 then
-    sign_of_life(k, ARGV[at + 1], duration)
-  else
-    refresh(k, ARGV[at + 1], duration)
+  local left, bounds
+  if keys == 4 and is_ticket == 0 then
+    left, bounds = extend_lease(KEYS[key], ARGV[at + 1], duration, retention)
   end
-  save(k, retention)
+  if left then
+    answer(1, left, bounds)
+  else
+    local k = load(unpack(KEYS, key, key + keys - 1))
+    lapse(k)
+    if is_ticket == 1 then
+      sign_of_life(k, ARGV[at + 1], duration)
+    else
+      refresh(k, ARGV[at + 1], duration)
+    end
+    save(k, retention)
+  end
   key, at = key + keys, at + 2
 end
 tell(ARGV[2])
