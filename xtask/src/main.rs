@@ -46,6 +46,9 @@ fn main() -> ExitCode {
 
 fn bench(name: Option<&str>) -> Result<bool> {
     guests::add_target()?;
+    if name.is_none_or(|name| name == "redis") {
+        servers::install()?;
+    }
     let mut bench = command::cargo(["run", "--release", "--package", "leases-bench", "--"]);
     command::run(bench.args(name))?;
     Ok(true)

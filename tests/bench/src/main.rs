@@ -15,6 +15,7 @@ mod native;
 mod process;
 mod program;
 mod reclaim;
+mod redis;
 mod report;
 mod samples;
 mod waiting;
@@ -53,6 +54,8 @@ enum Bench {
     Reclaim,
     /// What it takes to keep holds alive for a minute.
     Keep,
+    /// The backend over Redis, beside the bare client library and another crate's locks.
+    Redis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -64,6 +67,7 @@ enum Child {
     KeepTogether,
     KeepSpread,
     KeepAlone,
+    RedisWaiters,
 }
 
 fn main() -> ExitCode {
@@ -99,6 +103,7 @@ fn run(bench: Bench) -> Result<Report> {
         Bench::Waiting => waiting::run(),
         Bench::Reclaim => reclaim::run(),
         Bench::Keep => keep::run(),
+        Bench::Redis => redis::run(),
     }
 }
 
@@ -111,6 +116,7 @@ fn take_figure(child: Child) -> Result<()> {
         Child::KeepTogether => keep::take(Kept::Together)?,
         Child::KeepSpread => keep::take(Kept::Spread)?,
         Child::KeepAlone => keep::take(Kept::Alone)?,
+        Child::RedisWaiters => redis::wait()?,
     };
     println!("{figures}");
     Ok(())

@@ -38,11 +38,15 @@ pub(crate) enum Unit {
     Calls,
     Holds,
     Percent,
+    PerSecond,
 }
 
+/// The median, the least and the greatest of the ratios of single rounds.
 #[derive(Debug)]
 struct Ratio {
     value: f64,
+    min: f64,
+    max: f64,
     to: String,
 }
 
@@ -51,6 +55,8 @@ struct Ratio {
 pub(crate) enum Goal {
     /// Its ratio.
     RatioAtMost(f64),
+    /// Its ratio, of a rate.
+    RatioAtLeast(f64),
     /// The figure itself.
     AtMost(f64),
 }
@@ -102,8 +108,9 @@ impl Figure {
 
     /// With the median of the ratios of each round to the same round of `baseline`.
     pub(crate) fn beside(mut self, to: &str, samples: &Samples, baseline: &Samples) -> Self {
-        let value = samples.ratios_to(baseline).median();
-        self.ratio = Some(Ratio { value, to: to.to_owned() });
+        let ratios = samples.ratios_to(baseline);
+        let [value, min, max] = [0.5, 0.0, 1.0].map(|share| ratios.percentile(share));
+        self.ratio = Some(Ratio { value, min, max, to: to.to_owned() });
         self
     }
 
@@ -115,6 +122,7 @@ impl Figure {
     fn met(&self) -> Option<bool> {
         Some(match self.goal? {
             Goal::RatioAtMost(most) => self.ratio.as_ref()?.value <= most,
+            Goal::RatioAtLeast(least) => self.ratio.as_ref()?.value >= least,
             Goal::AtMost(most) => self.median <= most,
         })
     }
@@ -122,6 +130,7 @@ impl Figure {
     fn document(&self) -> Value {
         let goal = self.goal.map(|goal| match goal {
             Goal::RatioAtMost(most) => json!({ "of": "ratio", "at_most": most }),
+            Goal::RatioAtLeast(least) => json!({ "of": "ratio", "at_least": least }),
             Goal::AtMost(most) => json!({ "of": "median", "at_most": most }),
         });
         json!({
@@ -131,6 +140,8 @@ impl Figure {
             "p10": self.p10,
             "p90": self.p90,
             "ratio": self.ratio.as_ref().map(|ratio| ratio.value),
+            "ratio_min": self.ratio.as_ref().map(|ratio| ratio.min),
+            "ratio_max": self.ratio.as_ref().map(|ratio| ratio.max),
             "ratio_to": self.ratio.as_ref().map(|ratio| &ratio.to),
             "goal": goal,
             "met": self.met(),
@@ -138,12 +149,13 @@ impl Figure {
     }
 
     fn cells(&self) -> [String; 8] {
-        let ratio = |Ratio { value, to }: &Ratio| match *value < 0.1 {
-            true => format!("{value:.4} of {to}"),
-            false => format!("{value:.2} of {to}"),
+        let ratio = |Ratio { value, min, max, to }: &Ratio| match *value < 0.1 {
+            true => format!("{value:.4} ({min:.4} to {max:.4}) of {to}"),
+            false => format!("{value:.2} ({min:.2} to {max:.2}) of {to}"),
         };
         let goal = |goal| match goal {
             Goal::RatioAtMost(most) => format!("ratio <= {most}"),
+            Goal::RatioAtLeast(least) => format!("ratio >= {least}"),
             Goal::AtMost(most) => format!("<= {most} {}", self.unit),
         };
         [
@@ -168,6 +180,7 @@ impl fmt::Display for Unit {
             Unit::Calls => "calls",
             Unit::Holds => "holds",
             Unit::Percent => "%",
+            Unit::PerSecond => "/s",
         })
     }
 }

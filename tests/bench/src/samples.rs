@@ -43,26 +43,34 @@ impl FromIterator<f64> for Samples {
     }
 }
 
-/// What is measured: does its work once and answers the figure.
-pub(crate) type Contender<'a> = Box<dyn FnMut() -> Result<f64> + 'a>;
+/// What is measured: does its work once and answers the figure, or several.
+pub(crate) type Contender<'a, T = f64> = Box<dyn FnMut() -> Result<T> + 'a>;
 
 /// Runs the contenders in turn, this many rounds and one more that is not counted. Each round
 /// begins with another of them.
 pub(crate) fn interleave<const N: usize>(
     rounds: usize,
-    mut contenders: [Contender<'_>; N],
+    contenders: [Contender<'_>; N],
 ) -> Result<[Samples; N]> {
-    let mut samples = [const { Samples(Vec::new()) }; N];
+    Ok(interleave_all(rounds, contenders)?.map(Samples))
+}
+
+/// The same for contenders that answer several figures at once.
+pub(crate) fn interleave_all<T, const N: usize>(
+    rounds: usize,
+    mut contenders: [Contender<'_, T>; N],
+) -> Result<[Vec<T>; N]> {
+    let mut answers = [const { Vec::new() }; N];
     for contender in &mut contenders {
         contender()?;
     }
     for round in 0..rounds {
         for turn in 0..N {
             let at = (round + turn) % N;
-            samples[at].push(contenders[at]()?);
+            answers[at].push(contenders[at]()?);
         }
     }
-    Ok(samples)
+    Ok(answers)
 }
 
 /// Nanoseconds of each of so many.
