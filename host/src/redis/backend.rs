@@ -46,10 +46,10 @@ struct Inner {
     scripts: Scripts,
     link: Arc<Link>,
     /// Over which a cluster is asked what must not be asked twice: the driver repeats otherwise.
-    once: Option<Link>,
+    once: Option<Arc<Link>>,
     inbox: Inbox,
     /// Over which replicas are waited for, if any are.
-    replicas: Option<Link>,
+    replicas: Option<Arc<Link>>,
 }
 
 impl RedisBackend {
@@ -68,7 +68,7 @@ impl RedisBackend {
             |failure: Failure| Error::backend(failure.into(), Operation::Connect, None);
         let source = || Source::new(&config).map_err(|error| unavailable(error.into()));
         let timeout = config.request_timeout;
-        let link = Arc::new(Link::new(source()?, timeout));
+        let link = Link::new(source()?, timeout);
         let once = Source::without_repeats(&config).map_err(|error| unavailable(error.into()))?;
         let once = once.map(|source| Link::new(source, timeout));
         let keys = Keys::new(config.prefix.clone());
@@ -80,7 +80,7 @@ impl RedisBackend {
         let scripts = Scripts::new(&config);
         let inner = Inner { config, keys, scripts, link, once, inbox, replicas };
         let opened = async {
-            for link in [Some(&*inner.link), inner.once.as_ref()].into_iter().flatten() {
+            for link in [Some(&inner.link), inner.once.as_ref()].into_iter().flatten() {
                 let ping = Request::command(redis::cmd("PING"));
                 link.send(&ping).await.map_err(unavailable)?;
             }
@@ -139,7 +139,7 @@ impl Inner {
     }
 
     /// Waits until enough replicas have what was just granted, or gives it back.
-    async fn confirm(&self, replicas: &Link, ask: &Ask) -> Result<(), BackendError> {
+    async fn confirm(&self, replicas: &Arc<Link>, ask: &Ask) -> Result<(), BackendError> {
         let wanted = self.config.min_replicas;
         let key = self.keys.confirm(&ask.key);
         let confirmed = replicas.replicas_follow(&key, wanted).await;

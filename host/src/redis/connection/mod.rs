@@ -3,6 +3,7 @@
 mod request;
 mod source;
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,8 +36,8 @@ pub(super) struct Link {
     current: Mutex<Option<Open>>,
     /// The connection that was last given up, until the server was told to end it.
     given_up: Mutex<Option<ClientName>>,
-    /// One opens at a time; the others wait for it.
-    opening: tokio::sync::Mutex<Opening>,
+    /// One try to connect at a time; whoever needs a connection waits for it.
+    opening: Mutex<Opening>,
     /// How many connections were opened so far.
     opened: watch::Sender<u64>,
 }
@@ -54,10 +55,15 @@ struct Open {
     runtime: AbortHandle,
 }
 
+/// A try to connect is a task of its own: a caller that is kept and never polled holds up nobody.
 #[derive(Debug, Default)]
 struct Opening {
     pause: Duration,
+    under_way: Option<watch::Receiver<Opened>>,
 }
+
+/// What became of a try to connect; none while it is under way.
+type Opened = Option<Result<(u64, Connection), RedisError>>;
 
 /// A request that was sent and not answered. Dropped so, it may tell that its connection is silent.
 struct Unanswered<'a> {
@@ -67,9 +73,10 @@ struct Unanswered<'a> {
 }
 
 impl Link {
-    pub(super) fn new(source: Source, timeout: Duration) -> Self {
+    pub(super) fn new(source: Source, timeout: Duration) -> Arc<Self> {
         let (current, given_up, opening) = Default::default();
-        Link { source, timeout, current, given_up, opening, opened: watch::Sender::default() }
+        let opened = watch::Sender::default();
+        Arc::new(Link { source, timeout, current, given_up, opening, opened })
     }
 
     pub(super) fn source(&self) -> &Source {
@@ -90,7 +97,7 @@ impl Link {
     ///
     /// # Cancellation
     /// What was sent is carried out, before anything that is sent later.
-    pub(super) async fn send(&self, request: &Request<'_>) -> Result<Value, Failure> {
+    pub(super) async fn send(self: &Arc<Self>, request: &Request<'_>) -> Result<Value, Failure> {
         let deadline = Instant::now() + self.timeout;
         let (mut text, mut pause, mut may_be_applied) = (None, PAUSE_MIN, false);
         loop {
@@ -136,7 +143,11 @@ impl Link {
     /// Waits until so many replicas have all that was written before, to the server of this key;
     /// answers how many have it in time. A write of this connection's own is what they are asked
     /// about: it comes later.
-    pub(super) async fn replicas_follow(&self, key: &str, replicas: u32) -> Result<u32, Failure> {
+    pub(super) async fn replicas_follow(
+        self: &Arc<Self>,
+        key: &str,
+        replicas: u32,
+    ) -> Result<u32, Failure> {
         let deadline = Instant::now() + self.timeout;
         let (number, mut connection) = self.connection(deadline).await?;
         let followed = connection.replicas_follow(key, replicas, self.timeout);
@@ -155,37 +166,64 @@ impl Link {
     }
 
     /// The connection, opened if there is none.
-    async fn connection(&self, deadline: Instant) -> Result<(u64, Connection), Failure> {
-        if let Some(open) = self.open_now() {
-            return Ok(open);
-        }
-        let not_connected = |last| Failure::NotConnected { within: self.timeout, last };
-        let Ok(mut opening) = timeout_at(deadline, self.opening.lock()).await else {
-            return Err(not_connected(None));
-        };
+    async fn connection(self: &Arc<Self>, deadline: Instant) -> Result<(u64, Connection), Failure> {
         let mut last = None;
         loop {
             if let Some(open) = self.open_now() {
-                return Ok(open); // Another opened it meanwhile.
+                return Ok(open);
             }
-            match timeout_at(deadline, self.open(&mut opening)).await {
-                Ok(Ok(open)) => return Ok(open),
-                Ok(Err(error)) => {
-                    tracing::debug!(%error, "no connection to Redis yet");
-                    last = Some(error);
-                }
-                Err(_) => return Err(not_connected(last)),
+            let mut opening = self.begin_to_open();
+            let Ok(opened) = timeout_at(deadline, opening.wait_for(Option::is_some)).await else {
+                return Err(Failure::NotConnected { within: self.timeout, last });
+            };
+            match opened.ok().as_deref() {
+                Some(Some(Ok((number, connection)))) => return Ok((*number, connection.clone())),
+                Some(Some(Err(error))) => last = Some(error.clone()),
+                Some(None) | None => {} // It ended with its runtime.
             }
         }
     }
 
-    /// Tries once, after a pause that grows until a try succeeds. What was given up before has
-    /// ended when this succeeds.
-    async fn open(&self, opening: &mut Opening) -> Result<(u64, Connection), RedisError> {
-        if !opening.pause.is_zero() {
-            tokio::time::sleep(jittered(opening.pause)).await;
+    /// The try to connect that is under way, or a new one.
+    fn begin_to_open(self: &Arc<Self>) -> watch::Receiver<Opened> {
+        let mut opening = self.opening();
+        let under_way = opening.under_way.take().filter(|tried| tried.has_changed().is_ok());
+        let under_way = under_way.unwrap_or_else(|| {
+            let (tell, tried) = watch::channel(None);
+            tokio::spawn(Arc::clone(self).try_to_open(tell));
+            tried
+        });
+        opening.under_way = Some(under_way.clone());
+        under_way
+    }
+
+    /// Tries once, after a pause that grows until a try succeeds.
+    async fn try_to_open(self: Arc<Self>, tell: watch::Sender<Opened>) {
+        let pause = {
+            let mut opening = self.opening();
+            let longer = (opening.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+            std::mem::replace(&mut opening.pause, longer)
+        };
+        if !pause.is_zero() {
+            tokio::time::sleep(jittered(pause)).await;
         }
-        opening.pause = (opening.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+        let opened = match self.open_now() {
+            Some(open) => Ok(Ok(open)), // The try before this one ended just now.
+            None => tokio::time::timeout(self.timeout, self.open()).await,
+        };
+        let opened =
+            opened.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()));
+        let mut opening = self.opening();
+        match &opened {
+            Ok(_) => opening.pause = Duration::ZERO,
+            Err(error) => tracing::debug!(%error, "no connection to Redis yet"),
+        }
+        opening.under_way = None;
+        tell.send_replace(Some(opened));
+    }
+
+    /// Opens one. What was given up before has ended when this succeeds.
+    async fn open(&self) -> Result<(u64, Connection), RedisError> {
         let closed = Arc::<AtomicBool>::default();
         let mut connection = self.source.open(notes_the_end(Arc::clone(&closed))).await?;
         let name = connection.name().await;
@@ -194,7 +232,6 @@ impl Link {
             connection.end(&given_up).await?;
         }
         *self.given_up() = None;
-        opening.pause = Duration::ZERO;
         Ok(self.install(connection, name, closed))
     }
 
@@ -262,6 +299,10 @@ impl Link {
 
     fn current(&self) -> MutexGuard<'_, Option<Open>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opening(&self) -> MutexGuard<'_, Opening> {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn given_up(&self) -> MutexGuard<'_, Option<ClientName>> {

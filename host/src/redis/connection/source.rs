@@ -17,6 +17,10 @@ use redis::{
 use super::super::config::{Address, RedisConfig, Servers};
 use super::super::keys;
 
+/// The most requests that wait to be written to a node. A future that waits for room and is never
+/// polled again keeps the room that it is then given: there has to be enough.
+const QUEUED_MAX: usize = 100_000;
+
 /// Where connections come from.
 pub(in super::super) enum Source {
     Single(Box<Client>),
@@ -70,8 +74,10 @@ impl Source {
 
     /// Opens a connection; `hears` is told what the server pushes, and of its end.
     pub(in super::super) async fn open(&self, hears: Hears) -> RedisResult<Connection> {
-        let how =
-            AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        let how = AsyncConnectionConfig::new()
+            .set_connection_timeout(None)
+            .set_response_timeout(None)
+            .set_pipeline_buffer_size(QUEUED_MAX);
         let hears = move |push| {
             hears(push);
             Ok::<(), ()>(())
