@@ -149,7 +149,8 @@ pub enum Refreshed {
     Lost(Loss),
     /// The ticket is in line.
     InLine {
-        /// No later than the earliest moment at which anything ahead of it could lapse.
+        /// No later than the earliest moment at which anything ahead of it could lapse; zero where
+        /// it could be admitted now.
         retry_in: Duration,
     },
     /// There is no such ticket.

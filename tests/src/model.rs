@@ -197,7 +197,9 @@ impl Model {
         }
         self.stay(at, patience, now);
         self.call(now, now);
-        Refreshed::InLine { retry_in: self.retry_in(at, now) }
+        let is_called = self.line[at].called.is_some();
+        let retry_in = if is_called { Duration::ZERO } else { self.retry_in(at, now) };
+        Refreshed::InLine { retry_in }
     }
 
     /// Ends a hold.

@@ -166,3 +166,29 @@ fn a_handle_goes_on_in_a_second_runtime() {
         });
     }
 }
+
+/// The runtime that listens for wake-ups ends while a waiter sleeps in another, whose keeper sends
+/// signs of life at once, with other things: the waiter is told by its sign of life.
+#[test]
+fn a_waiter_outlives_the_runtime_that_listened() {
+    let (servers, first, second) = (runtime(), runtime(), runtime());
+    let server = servers.block_on(Redis::start());
+    let leases = first.block_on(connect(&server.url()));
+    second.block_on(async {
+        let mut held = leases.lease("a").unwrap().acquire().await.unwrap();
+        let request = leases.lease("a").unwrap();
+        let waiting = tokio::spawn(async move { request.acquire().await });
+        until_seen(&leases, &lease_key("a"), 1, 1).await;
+        first.shutdown_background();
+        tokio::time::sleep(SECOND / 2).await; // Its tasks have ended.
+        let mut kept = Vec::new();
+        for number in 0..3 {
+            let request = leases.lease(format!("kept{number}")).unwrap().ttl(SECOND * 3 / 10);
+            kept.push(request.keep_alive().acquire().await.unwrap());
+        }
+        let began = Instant::now();
+        assert!(held.release().await.unwrap());
+        drop(waiting.await.unwrap().unwrap());
+        assert!(began.elapsed() < 3 * SECOND / 2, "{:?}", began.elapsed());
+    });
+}

@@ -43,10 +43,13 @@ impl KeyState {
             return Change { answer: Refreshed::NotInLine, wake };
         };
         self.line.stay(position, patience, now);
-        wake.extend(self.settle(now, rules));
         self.line.look_for_lapses(patience, now);
-        let retry_in = self.retry_in(now, rules);
-        self.line.told(position, now.after(retry_in));
+        let asks_in = self.retry_in(now, rules);
+        self.line.told(position, now.after(asks_in));
+        wake.extend(self.settle(now, rules));
+        // Who is called is told so here too: its wake-up may be lost.
+        let is_called = self.line.is_called(position);
+        let retry_in = if is_called { Duration::ZERO } else { self.retry_in(now, rules) };
         Change { answer: Refreshed::InLine { retry_in }, wake }
     }
 

@@ -164,6 +164,11 @@ impl Line {
         }
     }
 
+    /// Whether the ticket at `position` could be admitted, was told so, and has not asked.
+    pub(crate) fn is_called(&self, position: usize) -> bool {
+        self.tickets.get(position).is_some_and(|ticket| ticket.called_at.is_some())
+    }
+
     /// The first who was not called, if it would sleep past `end`. It will ask then, and when it is
     /// admitted call those behind it.
     pub(crate) fn first_to_sleep_past(&mut self, end: Timestamp) -> Option<HolderId> {

@@ -3,13 +3,14 @@
 -- Keys:      of each: record, line, lapses, details, and of a semaphore also holds
 -- Arguments: of each: its keys, 1 for a ticket or 0, ttl or patience, and holder, in one
 -- Reply:     of each three numbers: 1, ends in, 1 if by its max-hold: held; 2, loss, 0: lost;
---            3, retry in, 0: in line; 4, 0, 0: not in line; of one alone, what extend_lease.lua says
+--            3, retry in or 0 for at once, 0: in line; 4, 0, 0: not in line; of one alone, what
+--            extend_lease.lua says
 -- Atomic:    one script. Each of them is a transition of its own.
-local reply, key = {}, 1
+local reply, key, at = {}, 1, 1
 
 local function answer(code, one, two)
-  local at = #reply
-  reply[at + 1], reply[at + 2], reply[at + 3] = code, one, two
+  local last = 3 * at
+  reply[last - 2], reply[last - 1], reply[last] = code, one, two
 end
 
 local function refresh(k, holder, ttl)
@@ -31,12 +32,12 @@ local function sign_of_life(k, holder, patience)
   ticket.asks = now + retry_in(k)
   write_ticket(k, holder, ticket)
   settle(k, now)
-  answer(3, retry_in(k), 0)
+  -- Who is called is told so here too: its wake-up may be lost.
+  local called = redis.call('ZSCORE', k.lapses, 'c' .. holder)
+  answer(3, called and 0 or retry_in(k), 0)
 end
 
-local at = 1
-while key <= #KEYS do
-  local keys, is_ticket, duration, holder = struct.unpack('<BBdc16', ARGV[at])
+local function transition(keys, is_ticket, duration, holder)
   local left, bounds
   if keys == 4 and is_ticket == 0 then
     left, bounds = extend_lease(KEYS[key], holder, duration)
@@ -53,6 +54,11 @@ while key <= #KEYS do
     end
     save(k)
   end
+end
+
+while key <= #KEYS do
+  local keys, is_ticket, duration, holder = struct.unpack('<BBdc16', ARGV[at])
+  transition(keys, is_ticket, duration, holder)
   key, at = key + keys, at + 1
 end
 tell()
