@@ -234,6 +234,26 @@ async fn h2_a_key_that_lost_a_part_is_not_wedged() {
     }
 }
 
+/// A key that can't be read, as another version's or somebody else's may be, costs no hold that is
+/// refreshed with it.
+#[tokio::test]
+async fn a_key_that_cannot_be_read_loses_no_other_hold() {
+    let server = Redis::start().await;
+    let leases = connect(&server.url()).await;
+    let mut held = Vec::new();
+    for name in ["a", "b", "c"] {
+        let request = leases.lease(name).unwrap().ttl(2 * SECOND).keep_alive();
+        held.push(request.acquire().await.unwrap());
+    }
+    let of_another_layout = [32_u8; 64].as_slice();
+    let mut set = redis::cmd("SET");
+    server.ask::<()>(set.arg("leases:lease:{b}").arg(of_another_layout).arg("KEEPTTL")).await;
+    assert!(held[1].refresh().await.is_err());
+    tokio::time::sleep(3 * SECOND).await;
+    let losses: Vec<_> = held.iter().map(|lease| lease.loss()).collect();
+    assert_eq!(losses, [None, Some(Loss::Unconfirmed), None]);
+}
+
 /// 512 bytes of text of three bytes a letter, but for the last two.
 fn long_name() -> String {
     format!("{}aa", "語".repeat(170))

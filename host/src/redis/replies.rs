@@ -64,6 +64,7 @@ pub(super) fn refreshed(reply: &Value) -> Read<Vec<Refreshed>> {
             [2, code, _] => Refreshed::Lost(loss(code)),
             [3, retry_in, _] => Refreshed::InLine { retry_in: micros(retry_in)? },
             [4, ..] => Refreshed::NotInLine,
+            [5, ..] => Refreshed::Unconfirmed,
             _ => return Err(Failure::reply(reply)),
         })
     };

@@ -3,8 +3,8 @@
 -- Keys:      of each: record, line, lapses, details, and of a semaphore also holds
 -- Arguments: of each: its keys, 1 for a ticket or 0, ttl or patience, and holder, in one
 -- Reply:     of each three numbers: 1, ends in, 1 if by its max-hold: held; 2, loss, 0: lost;
---            3, retry in or 0 for at once, 0: in line; 4, 0, 0: not in line; of one alone, what
---            extend_lease.lua says
+--            3, retry in or 0 for at once, 0: in line; 4, 0, 0: not in line; 5, 0, 0: it failed, and
+--            others may not have; of one alone, what extend_lease.lua says
 -- Atomic:    one script. Each of them is a transition of its own.
 local reply, key, at = {}, 1, 1
 
@@ -58,7 +58,12 @@ end
 
 while key <= #KEYS do
   local keys, is_ticket, duration, holder = struct.unpack('<BBdc16', ARGV[at])
-  transition(keys, is_ticket, duration, holder)
+  -- A key that can't be read costs the others nothing.
+  local done, failure = pcall(transition, keys, is_ticket, duration, holder)
+  if not done then
+    if keys == #KEYS then error(failure, 0) end
+    answer(5, 0, 0)
+  end
   key, at = key + keys, at + 1
 end
 tell()
