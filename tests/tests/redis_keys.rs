@@ -234,6 +234,22 @@ async fn h2_a_key_that_lost_a_part_is_not_wedged() {
     }
 }
 
+/// Case H2: what a waiter writes anew after it was deleted by hand has an end.
+#[tokio::test]
+async fn h2_details_that_are_written_anew_expire() {
+    let server = Redis::start().await;
+    let bare = backend(&server.url()).await;
+    let patience = bare.properties().patience;
+    let key = lease_key("a");
+    bare.ask(&ask(&key, 1, Mode::Once)).await.unwrap();
+    let waiter = ask(&key, 1, Mode::Wait { patience });
+    bare.ask(&waiter).await.unwrap();
+    delete(&server, "leases:lease:{a}:details").await;
+    bare.ask(&waiter).await.unwrap();
+    assert_eq!(server.keys().await.len(), 4);
+    every_key_expires(&server).await;
+}
+
 /// A key that can't be read, as another version's or somebody else's may be, costs no hold that is
 /// refreshed with it.
 #[tokio::test]

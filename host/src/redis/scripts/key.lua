@@ -51,7 +51,7 @@ end
 -- Writes what was changed, and keeps all of it long enough.
 local function save(k)
   local moved = k.used_until + retention > k.kept and k.used_until > 0
-  if not (k.changed or moved) then return end
+  if not (k.changed or k.grown or moved) then return end
   if moved then k.kept = k.used_until + retention * 1.125 end
   local mark = 16
   if k.grant then mark = mark + 1 end
