@@ -216,6 +216,34 @@ async fn r2_slots_move_under_holders_and_waiters() {
     }
 }
 
+/// Case R2: a slot moves under a waiter that sleeps. Its subscription ends with that, and it is
+/// told all the same.
+#[tokio::test]
+async fn r2_a_waiter_is_told_after_its_slot_has_moved() {
+    let cluster = Cluster::start().await;
+    let leases = connect(&cluster.url()).await;
+    let mut kept = Vec::new();
+    for number in 0..3 {
+        // With these, signs of life go out at once.
+        let request = leases.lease(format!("kept{number}")).unwrap().ttl(SECOND * 3 / 10);
+        kept.push(request.keep_alive().acquire().await.unwrap());
+    }
+    let mut held = leases.lease("a").unwrap().acquire().await.unwrap();
+    let request = leases.lease("a").unwrap();
+    let waiting = tokio::spawn(async move { request.acquire().await });
+    until_seen(&leases, &lease_key("a"), 1, 1).await;
+    tokio::time::sleep(SECOND).await; // It is subscribed.
+    let slot = cluster.slot_of(b"{a}").await;
+    let old = cluster.owner_of(slot).await;
+    let new = cluster.nodes().iter().find(|node| node.port() != old.port()).unwrap();
+    cluster.move_slot(slot, new).await;
+    held.refresh().await.unwrap();
+    let began = Instant::now();
+    assert!(held.release().await.unwrap());
+    drop(waiting.await.unwrap().unwrap());
+    assert!(began.elapsed() < SECOND + MARGIN, "{:?}", began.elapsed());
+}
+
 /// A node that is stopped costs nobody a hold on the others, and is itself unavailable in time. No
 /// hold that nobody owns stays there when it goes on.
 #[tokio::test]

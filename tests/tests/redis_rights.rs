@@ -48,3 +48,30 @@ async fn two_hold(leases: &Leases) {
     assert!(first.release().await.unwrap());
     assert!(second.release().await.unwrap());
 }
+
+/// Who is not let in is told why; also one who may not listen for wake-ups.
+#[tokio::test]
+async fn who_is_not_let_in_is_told_why() {
+    let deaf = "user deaf on >secret ~* resetchannels +@all";
+    let server = Redis::start_with(&[USER, deaf]).await;
+    for (login, why) in [("app:wrong", "WRONGPASS"), ("deaf:secret", "channels")] {
+        let url = format!("redis://{login}@{}?timeout=500ms", server.address());
+        let error = Leases::connect(url).await.unwrap_err();
+        assert!(format!("{error:?}").contains(why), "{error:?}");
+    }
+}
+
+/// Who may no longer listen does not try again and again at once: pauses grow to a second.
+#[tokio::test]
+async fn a_subscription_that_is_refused_is_tried_again_after_pauses() {
+    let server = Redis::start_with(&[USER]).await;
+    let url = format!("redis://app:secret@{}", server.address());
+    let leases = Leases::connect(url).await.unwrap();
+    let mut change = redis::cmd("ACL");
+    server.ask::<()>(change.arg("SETUSER").arg("app").arg("resetchannels")).await;
+    server.reset_stats().await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let tried = server.command_calls("hello").await;
+    assert!((1..=12).contains(&tried), "{tried} times");
+    drop(leases);
+}

@@ -90,7 +90,8 @@ impl RedisBackend {
         match tokio::time::timeout(timeout, opened).await {
             Ok(opened) => opened?,
             Err(_) => {
-                return Err(unavailable(Failure::NotConnected { within: timeout, last: None }));
+                let last = inner.inbox.failure();
+                return Err(unavailable(Failure::NotConnected { within: timeout, last }));
             }
         }
         Ok(RedisBackend(Arc::new(inner)))

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::RngExt as _;
 use rand::distr::Alphanumeric;
+use redis::RedisError;
 use tokio::task::JoinHandle;
 
 use super::connection::{Link, Source};
@@ -35,6 +36,14 @@ struct Ear {
     channels: Channels,
     source: Source,
     link: Arc<Link>,
+    /// Why it last could not listen.
+    failure: Mutex<Option<RedisError>>,
+}
+
+impl Ear {
+    fn failed(&self, error: &RedisError) {
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+    }
 }
 
 impl Inbox {
@@ -45,7 +54,8 @@ impl Inbox {
         if !source.is_cluster() {
             channels.keep(&[&keys.channel(), &*name].concat());
         }
-        let ear = Ear { name, wakes: Wakes::default(), channels, source, link };
+        let (wakes, failure) = Default::default();
+        let ear = Ear { name, wakes, channels, source, link, failure };
         Inbox { ear: Arc::new(ear), task: Mutex::default() }
     }
 
@@ -58,6 +68,11 @@ impl Inbox {
     pub(super) async fn open(&self) {
         self.start();
         self.ear.channels.all_ready().await;
+    }
+
+    /// Why it last could not listen, if it could not.
+    pub(super) fn failure(&self) -> Option<RedisError> {
+        self.ear.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Listens for a waiter.

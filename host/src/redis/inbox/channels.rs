@@ -72,6 +72,12 @@ impl Channels {
         }
     }
 
+    /// A channel is to be subscribed to again, if anybody still wants it.
+    pub(super) fn lost(&self, channel: &str) {
+        self.set_ready(channel, false);
+        self.changed.notify_one();
+    }
+
     /// Returns when a channel was added or removed since the last time.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;

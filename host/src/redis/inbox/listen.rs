@@ -1,11 +1,13 @@
 //! The task that listens: it subscribes, hears, and subscribes again when the connection is lost.
 
 use std::collections::HashSet;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{PushInfo, PushKind, RedisResult, Value};
+use redis::{PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::Ear;
@@ -23,11 +25,17 @@ pub(super) async fn listen(ear: Arc<Ear>) {
         let hears: Hears = Box::new(move |push| drop(pushes.send(push)));
         match timeout(ear.link.timeout(), ear.source.open(hears)).await {
             Ok(Ok(connection)) => {
-                pause = PAUSE_MIN;
                 let why = Session::new(&ear, connection).run(pushed).await;
+                match &why {
+                    Why::NotSubscribed(error) => ear.failed(error),
+                    _ => pause = PAUSE_MIN,
+                }
                 tracing::debug!(?why, "the connection for wake-ups is opened again");
             }
-            Ok(Err(error)) => tracing::debug!(%error, "no connection for wake-ups yet"),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "no connection for wake-ups yet");
+                ear.failed(&error);
+            }
             Err(_) => tracing::debug!("no connection for wake-ups in time"),
         }
         for channel in ear.channels.names() {
@@ -51,7 +59,7 @@ struct Session<'a> {
 #[derive(Debug)]
 enum Why {
     Disconnected,
-    NotSubscribed,
+    NotSubscribed(RedisError),
     Silent,
     /// Commands go over a new connection by now, to another server perhaps.
     Moved,
@@ -66,8 +74,8 @@ impl<'a> Session<'a> {
     async fn run(mut self, mut pushed: UnboundedReceiver<PushInfo>) -> Why {
         let Ear { link, channels, wakes, .. } = self.ear;
         let mut opened = link.opened();
-        if self.subscribe().await.is_err() {
-            return Why::NotSubscribed;
+        if let Err(error) = self.subscribe().await {
+            return Why::NotSubscribed(error);
         }
         // Whoever was to be woken while nobody listened.
         wakes.wake_all();
@@ -77,8 +85,8 @@ impl<'a> Session<'a> {
                     Some(push) if self.goes_on(&push) => self.hear(push),
                     _ => return Why::Disconnected,
                 },
-                () = channels.changed() => if self.subscribe().await.is_err() {
-                    return Why::NotSubscribed;
+                () = channels.changed() => if let Err(error) = self.subscribe().await {
+                    return Why::NotSubscribed(error);
                 },
                 Ok(()) = opened.changed(), if !self.connection.mends() => return Why::Moved,
                 () = tokio::time::sleep(link.timeout()) => if !self.answers().await {
@@ -108,22 +116,30 @@ impl<'a> Session<'a> {
                     self.ear.wakes.wake_all();
                 }
             }
+            (PushKind::SUnsubscribe, [Value::BulkString(channel), ..]) => {
+                // By the server, where its slot has moved: it is subscribed to again.
+                if let Ok(channel) = str::from_utf8(channel)
+                    && self.subscribed.remove(channel)
+                {
+                    self.ear.channels.lost(channel);
+                }
+            }
             _ => {}
         }
     }
 
     /// Makes the wanted channels the subscribed ones.
-    async fn subscribe(&mut self) -> Result<(), ()> {
+    async fn subscribe(&mut self) -> RedisResult<()> {
         let wanted: HashSet<String> = self.ear.channels.names().into_iter().collect();
         for channel in self.subscribed.extract_if(|channel| !wanted.contains(channel)) {
             let gone = self.connection.unsubscribe(&channel);
-            timeout(self.ear.link.timeout(), gone).await.map_err(drop)?.map_err(drop)?;
+            timeout(self.ear.link.timeout(), gone).await.map_err(timed_out)??;
         }
         for channel in wanted {
             if !self.subscribed.contains(&channel) {
                 self.unconfirmed.insert(channel.clone());
                 let subscribed = self.connection.subscribe(&channel);
-                timeout(self.ear.link.timeout(), subscribed).await.map_err(drop)?.map_err(drop)?;
+                timeout(self.ear.link.timeout(), subscribed).await.map_err(timed_out)??;
                 self.subscribed.insert(channel.clone());
             }
             self.ear.channels.set_ready(&channel, true);
@@ -135,9 +151,11 @@ impl<'a> Session<'a> {
         self.connection.mends() || self.ping().await.is_ok()
     }
 
-    async fn ping(&mut self) -> Result<(), ()> {
-        let pinged: RedisResult<()> =
-            timeout(self.ear.link.timeout(), self.connection.ping()).await.map_err(drop)?;
-        pinged.map_err(drop)
+    async fn ping(&mut self) -> RedisResult<()> {
+        timeout(self.ear.link.timeout(), self.connection.ping()).await.map_err(timed_out)?
     }
+}
+
+fn timed_out(_: Elapsed) -> RedisError {
+    io::Error::from(io::ErrorKind::TimedOut).into()
 }
