@@ -25,8 +25,8 @@ use crate::wake::Watch;
 /// is out of the line.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The most that one command refreshes: for about 2 ms the server does nothing else.
-const TOGETHER_MAX: usize = 500;
+/// The most that one command refreshes: for about 3 ms the server does nothing else.
+const TOGETHER_MAX: usize = 1000;
 
 /// Grants, lines and guards in Redis: one server, one that Sentinel watches over, or a cluster.
 ///
