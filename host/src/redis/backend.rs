@@ -156,6 +156,9 @@ impl Inner {
     }
 
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
         // In a cluster each key is in a slot of its own.
         let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
         if batch.len() <= together {
