@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::error::{Failure, Follows, follows};
+use super::error::{Failure, Follows, follows, is_not_let_in};
 
 pub(super) use request::{Repeat, Request};
 use source::ClientName;
@@ -172,6 +172,9 @@ impl Link {
                 Ok(Ok(open)) => return Ok(open),
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "no connection to Redis yet");
+                    if is_not_let_in(&error) {
+                        return Err(Failure::NotLetIn(error));
+                    }
                     last = Some(error);
                 }
                 Err(_) => return Err(not_connected(last)),
