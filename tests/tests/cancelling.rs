@@ -1,29 +1,13 @@
 //! Futures that are dropped while they wait: nothing stays behind.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use leases::{Backend, Leases, ManualClock};
 use leases_tests::faults::Slow;
+use leases_tests::trouble::cancelled_after;
 use leases_tests::world::memory;
 use leases_tests::{Actor, Ask, Door, Held, World, lease, wasm};
-
-/// Polls a future at most so many times, and drops it if it has not ended by then.
-async fn cancelled_after<F: Future>(polls: u32, future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    let mut polled = 0;
-    poll_fn(|context| {
-        if polled == polls {
-            return Poll::Ready(None);
-        }
-        polled += 1;
-        future.as_mut().poll(context).map(Some)
-    })
-    .await
-}
 
 fn slow(door: Door) -> (World, Arc<Slow>) {
     let time = ManualClock::new();

@@ -1,9 +1,6 @@
 //! Acquires that are cancelled, and clients that are killed, over a real server in real time.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::process::Command;
-use std::task::Poll;
 use std::time::Duration;
 
 use leases::{Leases, NamePattern, PluginId, Scope};
@@ -11,25 +8,12 @@ use leases_tests::redis::{
     Program, connect, lease_key, semaphore_key, until_free, until_seen, view,
 };
 use leases_tests::servers::{Proxy, Redis};
+use leases_tests::trouble::cancelled_after;
 use leases_tests::{Actor, Ask, lease, native, semaphore, wasm};
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Polls a future at most so many times, and drops it if it has not ended by then.
-async fn cancelled_after<F: Future>(polls: u32, future: F) -> Option<F::Output> {
-    let mut future = pin!(future);
-    let mut polled = 0;
-    poll_fn(|context| {
-        if polled == polls {
-            return Poll::Ready(None);
-        }
-        polled += 1;
-        future.as_mut().poll(context).map(Some)
-    })
-    .await
-}
 
 /// How often an acquire was cancelled, and how often it was granted before.
 #[derive(Debug, Default)]

@@ -4,8 +4,10 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use leases::{Leases, RedisBackend, RedisConfig};
-use leases_tests::redis::{Program, connect, is_unavailable, lease_key, until_free, until_seen};
+use leases::{Applied, ErrorKind, Leases, RedisBackend, RedisConfig};
+use leases_tests::redis::{
+    Program, connect, is_unavailable, lease_key, timed, until_free, until_seen,
+};
 use leases_tests::servers::Redis;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -124,6 +126,20 @@ async fn no_password_is_told() {
     told += &log.text();
     assert!(told.contains("no connection to Redis yet"), "something was logged: {told}");
     assert!(!told.contains(SECRET), "{told}");
+}
+
+/// Trying again would be no use.
+#[tokio::test]
+async fn a_wrong_password_is_told_at_once() {
+    let server = Redis::start().await;
+    server.ask::<()>(redis::cmd("CONFIG").arg(&["SET", "requirepass", "right"])).await;
+    for login in ["", ":wrong@", "nobody:wrong@"] {
+        let url = format!("redis://{login}{}?timeout=20s", server.address());
+        let (answer, took) = timed(Leases::connect(url)).await;
+        let error = answer.unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Unavailable(Applied::No), "{error:?}");
+        assert!(took < Duration::from_secs(5), "{login}: {took:?}");
+    }
 }
 
 fn runtime() -> tokio::runtime::Runtime {

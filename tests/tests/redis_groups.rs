@@ -279,6 +279,9 @@ async fn a_stopped_node_of_a_cluster_costs_the_others_nothing() {
     for lease in &held[1..] {
         assert_eq!(lease.loss(), None, "{}", lease.name());
     }
+    for lease in &mut held[1..] {
+        assert!(lease.release().await.unwrap(), "{}", lease.name());
+    }
     cluster.nodes()[0].resume();
     drop(held);
     for name in names.iter().chain(&free) {

@@ -3,6 +3,7 @@
 mod backend;
 mod run;
 mod sharing;
+mod tls;
 
 use std::process::{Command, Output};
 

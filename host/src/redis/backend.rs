@@ -25,8 +25,8 @@ use crate::wake::Watch;
 /// is out of the line.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The most that one command refreshes: for about 2 ms the server does nothing else.
-const TOGETHER_MAX: usize = 500;
+/// The most that one command refreshes: for about 3 ms the server does nothing else.
+const TOGETHER_MAX: usize = 1000;
 
 /// Grants, lines and guards in Redis: one server, one that Sentinel watches over, or a cluster.
 ///
@@ -157,6 +157,9 @@ impl Inner {
     }
 
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
         // In a cluster each key is in a slot of its own.
         let together = if self.link.source().is_cluster() { 1 } else { TOGETHER_MAX };
         if batch.len() <= together {

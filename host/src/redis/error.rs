@@ -19,6 +19,9 @@ pub(super) enum Failure {
         #[source]
         last: Option<RedisError>,
     },
+    /// There is a server, and it lets nobody in with this user and password.
+    #[error("not let in")]
+    NotLetIn(#[source] RedisError),
     /// The driver or the server says so.
     #[error(transparent)]
     Redis(#[from] RedisError),
@@ -56,7 +59,7 @@ impl Failure {
     /// Whether it may have been applied all the same.
     fn applied(&self) -> Applied {
         match self {
-            Failure::NotConnected { .. } => Applied::No,
+            Failure::NotConnected { .. } | Failure::NotLetIn(_) => Applied::No,
             Failure::Redis(error) => match follows(error) {
                 Follows::SendText | Follows::AskElsewhere => Applied::No,
                 Follows::Fail if is_refusal(error) => Applied::No,
@@ -89,6 +92,13 @@ pub(super) fn follows(error: &RedisError) -> Follows {
         ErrorKind::Io | ErrorKind::Parse => Follows::Reconnect,
         _ => Follows::Fail,
     }
+}
+
+/// Whether a server is there that refuses the user or the password: trying again is no use.
+pub(super) fn is_not_let_in(error: &RedisError) -> bool {
+    let codes = ["WRONGPASS", "NOAUTH"];
+    error.kind() == ErrorKind::AuthenticationFailed
+        || error.code().is_some_and(|code| codes.contains(&code))
 }
 
 /// Whether the server said no before anything was done: not allowed, out of memory, too few

@@ -113,8 +113,9 @@ impl Holds {
                 self.due.pop_first();
                 continue;
             };
-            // Up to a twelfth of its ttl early: what was taken at about one time stays together.
-            if due.since(now) > kept.ttl().as_duration() / 12 {
+            // Up to a sixth of its ttl early: what is taken along once is due with the others from
+            // then on.
+            if due.since(now) > kept.ttl().as_duration() / 6 {
                 break;
             }
             self.due.pop_first();

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use super::error::{Failure, Follows, follows};
+use super::error::{Failure, Follows, follows, is_not_let_in};
 
 pub(super) use request::{Repeat, Request};
 use source::ClientName;
@@ -178,6 +178,9 @@ impl Link {
             };
             match opened.ok().as_deref() {
                 Some(Some(Ok((number, connection)))) => return Ok((*number, connection.clone())),
+                Some(Some(Err(error))) if is_not_let_in(error) => {
+                    return Err(Failure::NotLetIn(error.clone()));
+                }
                 Some(Some(Err(error))) => last = Some(error.clone()),
                 Some(None) | None => {} // It ended with its runtime.
             }
