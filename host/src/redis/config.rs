@@ -80,6 +80,9 @@ impl RedisConfig {
     /// - `redis+cluster://[user][:password]@host[:6379],…`, a cluster that these nodes are of;
     /// - with `rediss` for `redis`, each of them over TLS.
     ///
+    /// In user and password, what would end them (`:`, `/`, `?`, `#`, `@`) and `%` are written
+    /// percent-encoded.
+    ///
     /// Behind a `?`, what the methods below set: `prefix`, `timeout` and `retention` (`500ms`,
     /// `3s`, `24h`), `min_replicas`.
     ///

@@ -4,7 +4,7 @@
 -- Arguments: none
 -- Reply:     {holders, waiters}: of each holder slot, fence, held for, ends in, owner, note; of
 --            each waiter limit, waited for, owner, note
--- Atomic:    one script. Writes nothing.
+-- Atomic:    one script. Writes nothing, but that what is left of a key that somebody removed goes.
 local k = load(unpack(KEYS))
 local holders, waiters = {}, {}
 
