@@ -36,6 +36,7 @@ through_both_doors! {
     h3_the_next_hold_of_a_name_is_kept_after_a_lost_one;
     h5_one_transient_error_gives_up_nothing;
     h5_a_lost_reply_gives_up_nothing;
+    h5_what_fails_at_once_is_tried_again_after_pauses;
     h6_the_deadline_fires_with_the_backend_black_holed;
     h7_a_loss_has_its_reason;
     h8_a_release_that_failed_is_made_good;
@@ -100,6 +101,22 @@ async fn h5_a_lost_reply_gives_up_nothing(t: Trouble) {
         assert_eq!(held.look().await.lost, None);
     }
     held.refresh().await.unwrap();
+    assert_eq!(held.release().await, Ok(true));
+}
+
+/// Case H5, where a failure costs no time: the pauses double, up to a sixth of the ttl.
+async fn h5_what_fails_at_once_is_tried_again_after_pauses(t: Trouble) {
+    let held = t.world.actor().await.take(t.ask.clone().kept()).await;
+    t.backend.always(Fault::LoseReply);
+    for _ in 0..150 {
+        t.world.pass(5 * MS);
+        t.world.settle().await;
+    }
+    // From 300 ms on at the earliest, and then after 10 ms, 20, 40, 80 and 160.
+    let tried = t.backend.refreshes();
+    assert!((4..=8).contains(&tried), "{tried} times");
+    assert_eq!(held.look().await.lost, None);
+    t.backend.always(Fault::None);
     assert_eq!(held.release().await, Ok(true));
 }
 

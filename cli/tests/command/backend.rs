@@ -126,7 +126,7 @@ async fn no_password_is_printed() {
     let probe = probe();
     for (url, status, why) in [
         (of(&redis, ":s3cr3t"), 0, ""),
-        (of(&redis, ":wr0ng"), 69, "leases: --backend: not reached: no connection within 500ms: "),
+        (of(&redis, ":wr0ng"), 69, "leases: --backend: not reached: not let in: "),
         (of(&gone, "wr0ng:s3cr3t"), 69, "leases: --backend: not reached: "),
         ("redis://:s3cr3t@h:x".to_owned(), 64, "leases: --backend: invalid backend: needs hosts"),
         ("redis:s3cr3t".to_owned(), 64, "leases: --backend: invalid backend: needs a URL"),

@@ -61,6 +61,12 @@ impl Kept {
     pub(super) fn ttl(&self) -> Ttl {
         self.vitals.of.ttl
     }
+
+    /// How long before it is due it may be taken along with others: what was once is due with them
+    /// from then on. One that is tried again is not: its pause is no longer than that.
+    fn early(&self) -> Duration {
+        if self.unconfirmed == 0 { self.ttl().as_duration() / 6 } else { Duration::ZERO }
+    }
 }
 
 /// What is under way.
@@ -113,9 +119,7 @@ impl Holds {
                 self.due.pop_first();
                 continue;
             };
-            // Up to a sixth of its ttl early: what is taken along once is due with the others from
-            // then on.
-            if due.since(now) > kept.ttl().as_duration() / 6 {
+            if due.since(now) > kept.early() {
                 break;
             }
             self.due.pop_first();
