@@ -204,7 +204,9 @@ impl Link {
     async fn try_to_open(self: Arc<Self>, tell: watch::Sender<Opened>) {
         let pause = {
             let mut opening = self.opening();
-            let longer = (opening.pause * 2).clamp(PAUSE_MIN, PAUSE_MAX);
+            // A caller that waits for the request timeout sees more than one try.
+            let longest = PAUSE_MAX.min(self.timeout / 4);
+            let longer = (opening.pause * 2).max(PAUSE_MIN).min(longest);
             std::mem::replace(&mut opening.pause, longer)
         };
         if !pause.is_zero() {
