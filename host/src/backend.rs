@@ -135,6 +135,16 @@ pub enum Extend {
     },
 }
 
+impl Extend {
+    /// How long it then lasts.
+    pub(crate) fn lasts(self) -> Duration {
+        match self {
+            Extend::Hold(ttl) => ttl.as_duration(),
+            Extend::Ticket { patience } => patience,
+        }
+    }
+}
+
 /// What became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refreshed {

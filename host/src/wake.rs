@@ -71,9 +71,7 @@ impl Watch {
     pub async fn woken(&self) {
         self.woken.notified().await;
     }
-}
 
-impl Watch {
     /// Drops something of the backend's, a subscription perhaps, when it stops listening.
     #[must_use]
     pub fn with(mut self, thing: impl Any + Send + Sync) -> Self {

@@ -272,22 +272,15 @@ fn holder_and_tail(ask: &Ask, inbox: &str) -> Vec<u8> {
 /// How long a part of a batch is waited for: the holds in the others must not wait for it until
 /// they are lost.
 fn answer_within(batch: &[Refresh]) -> Duration {
-    let lasts = |one: &Refresh| match one.extend {
-        Extend::Hold(ttl) => ttl.as_duration(),
-        Extend::Ticket { patience } => patience,
-    };
-    batch.iter().map(lasts).min().unwrap_or_default() / 8
+    batch.iter().map(|one| one.extend.lasts()).min().unwrap_or_default() / 8
 }
 
 /// One refresh, as `refresh.lua` unpacks it.
 fn what(one: &Refresh) -> [u8; 26] {
-    let (is_ticket, duration) = match one.extend {
-        Extend::Hold(ttl) => (0, ttl.as_duration()),
-        Extend::Ticket { patience } => (1, patience),
-    };
+    let is_ticket = u8::from(matches!(one.extend, Extend::Ticket { .. }));
     let mut packed = [0; 26];
     packed[..2].copy_from_slice(&[keys::count(one.key.kind), is_ticket]);
-    packed[2..10].copy_from_slice(&micros(duration).to_le_bytes());
+    packed[2..10].copy_from_slice(&micros(one.extend.lasts()).to_le_bytes());
     packed[10..].copy_from_slice(one.holder.as_bytes());
     packed
 }

@@ -52,7 +52,7 @@ impl Inbox {
         let name: String = letters.map(char::from).collect();
         let channels = Channels::default();
         if !source.is_cluster() {
-            channels.keep(&[&keys.channel(), &*name].concat());
+            channels.add(&[&keys.channel(), &*name].concat());
         }
         let (wakes, failure) = Default::default();
         let ear = Ear { name, wakes, channels, source, link, failure };

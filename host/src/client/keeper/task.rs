@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::holds::Batch;
-use crate::backend::{Extend, Refresh};
+use crate::backend::Refresh;
 use crate::client::leases::Shared;
 use crate::client::vitals::Refreshing;
 use crate::clock::Moment;
@@ -109,10 +109,6 @@ async fn refresh(shared: &Shared, batch: Batch) {
 
 /// How long an answer is waited for: the shortest hold, or ticket, wants another try.
 fn waited_for_until(shared: &Shared, batch: &Batch) -> Moment {
-    let lasts = |refresh: &Refresh| match refresh.extend {
-        Extend::Hold(ttl) => ttl.as_duration(),
-        Extend::Ticket { patience } => patience,
-    };
-    let shortest = batch.refreshes.iter().map(lasts).min().unwrap_or_default();
+    let shortest = batch.refreshes.iter().map(|one| one.extend.lasts()).min().unwrap_or_default();
     shared.clock.now().after(shortest / 6)
 }

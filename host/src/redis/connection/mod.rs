@@ -118,7 +118,10 @@ impl Link {
                 Err(error) => error,
             };
             match follows(&error) {
-                Follows::SendText if text.is_none() => text = request.by_text(),
+                Follows::SendText if text.is_none() => {
+                    text = request.by_text();
+                    continue;
+                }
                 Follows::AskElsewhere => self.give_up(number),
                 Follows::Reconnect if request.repeat() == Repeat::Freely => {
                     may_be_applied = true;
@@ -130,12 +133,10 @@ impl Link {
                 }
                 Follows::Fail | Follows::SendText => return Err(error.into()),
             }
-            if follows(&error) != Follows::SendText {
-                let slept = timeout_at(deadline, tokio::time::sleep(jittered(pause))).await;
-                pause = (pause * 2).min(PAUSE_MAX);
-                if slept.is_err() {
-                    return Err(error.into());
-                }
+            let slept = timeout_at(deadline, tokio::time::sleep(jittered(pause))).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+            if slept.is_err() {
+                return Err(error.into());
             }
         }
     }

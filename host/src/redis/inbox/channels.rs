@@ -19,11 +19,6 @@ struct Channel {
 }
 
 impl Channels {
-    /// Wants a channel for good.
-    pub(super) fn keep(&self, channel: &str) {
-        self.add(channel);
-    }
-
     /// Wants a channel until it is removed as often as it was added.
     pub(super) fn add(&self, channel: &str) {
         let mut wanted = self.wanted();

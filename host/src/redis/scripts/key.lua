@@ -16,7 +16,7 @@
 -- inbox (8 bytes), the owner and the note, each behind its length. All keys of one name have one
 -- hash tag, and expire together, a retention time after the last end and at most an eighth later.
 
--- Reads a record; what it says of grants that reached their end is in `ended_at`.
+-- Reads a record, with a lease's grant whether or not it reached its end.
 local function load(record, line, lapses, details, holds)
   local k = {
     record = record, line = line, lapses = lapses, details = details, holds = holds,
