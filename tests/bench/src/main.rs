@@ -18,6 +18,7 @@ mod reclaim;
 mod redis;
 mod report;
 mod samples;
+mod tinystore;
 mod waiting;
 mod workspace;
 

@@ -8,16 +8,14 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::report::{Figure, Goal, Report, Unit};
 use crate::samples::{interleave, ns_each};
+use crate::tinystore::Tinystore;
 
 const ROUNDS: usize = 300;
 const TIMES: u32 = 1000;
 const TTL: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() -> Result<Report> {
-    let folder = tempfile::tempdir()?;
-    let store = tinystore::Store::open(folder.path(), tinystore::Options::default())?;
-    let lock = store.lock("bench").open()?;
-
+    let mut tinystore = Tinystore::start()?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let leases = Leases::memory();
     let prebuilt = leases.lease("prebuilt")?.ttl(TTL);
@@ -28,7 +26,7 @@ pub(crate) fn run() -> Result<Report> {
     let [theirs, pair, request, dropped, one, thousand] = interleave(
         ROUNDS,
         [
-            Box::new(|| hold_theirs(&lock)),
+            Box::new(|| Ok(ns_each(tinystore.hold(TIMES)?, TIMES))),
             Box::new(|| pairs(&runtime, &leases)),
             Box::new(|| pairs_of_request(&runtime, &prebuilt)),
             Box::new(|| tried_and_dropped(&runtime, &prebuilt)),
@@ -52,17 +50,6 @@ pub(crate) fn run() -> Result<Report> {
     let last = Figure::of("permit of 1000, 999 held", Unit::Ns, &thousand);
     report.add(last.beside("permit of 1", &thousand, &one));
     Ok(report)
-}
-
-fn hold_theirs(lock: &tinystore::locks::Lock) -> Result<f64> {
-    let started = Instant::now();
-    for _ in 0..TIMES {
-        lock.hold("key", |lease| -> tinystore::Result<()> {
-            std::hint::black_box(lease.fence());
-            Ok(())
-        })?;
-    }
-    Ok(ns_each(started.elapsed(), TIMES))
 }
 
 fn pairs(runtime: &Runtime, leases: &Leases) -> Result<f64> {

@@ -32,7 +32,8 @@ pub(crate) fn guest() -> PathBuf {
     target().join("guests").join(TARGET).join("guest/leases_bench_guest.wasm")
 }
 
-fn root() -> PathBuf {
+/// The repository.
+pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
