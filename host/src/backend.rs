@@ -100,6 +100,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// A wake that comes between this call and the next ask is not missed.
     fn watch(&self, key: &Key, holder: HolderId) -> Watch;
+
+    /// Brings what is stored to this version's layout; answers how many steps that took. Safe when
+    /// several do it at once.
+    fn migrate(&self) -> Reply<'_, u32>;
 }
 
 /// What holds for every operation of a backend.

@@ -110,6 +110,8 @@ pub enum Operation {
     Scope,
     /// Reaching a backend.
     Connect,
+    /// Bringing what a backend stores to this version's layout.
+    Migrate,
 }
 
 /// A backend's failure: never an answer, and never taken for one.
@@ -234,6 +236,7 @@ impl fmt::Display for Operation {
             Operation::Guard => "guard",
             Operation::Scope => "scope",
             Operation::Connect => "connect",
+            Operation::Migrate => "migrate",
         })
     }
 }

@@ -43,6 +43,8 @@ mod name;
 mod redis;
 mod scope;
 pub mod spec;
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+mod sql;
 mod terms;
 mod wake;
 
@@ -61,6 +63,8 @@ pub use name::{Key, Kind, NAME_BYTES_MAX, Name};
 #[cfg(feature = "redis")]
 pub use redis::{RedisBackend, RedisConfig};
 pub use scope::{NamePattern, PLUGIN_BYTES_MAX, PluginId, Scope};
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+pub use sql::{SqlBackend, SqlConfig};
 pub use terms::{
     LIMIT_MAX, Limit, MAX_HOLD_MAX, MaxHold, NOTE_BYTES_MAX, Note, OWNER_BYTES_MAX, Owner, Ttl,
     TtlBounds,

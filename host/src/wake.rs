@@ -58,6 +58,11 @@ impl Wakes {
         }
     }
 
+    /// Whether nobody listens.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HolderMap<Arc<Notify>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -129,4 +129,8 @@ impl Backend for Counted {
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner.watch(key, holder)
     }
+
+    fn migrate(&self) -> Reply<'_, u32> {
+        self.count(|inner| inner.migrate())
+    }
 }

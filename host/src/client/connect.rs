@@ -7,12 +7,17 @@ use super::leases::Leases;
 use crate::error::{Error, Operation};
 use crate::invalid::{Argument, Invalid};
 
-/// Where the URL of a Redis is looked for.
+/// Where the URL of a Redis is looked for, and of a database where there is none.
 const REDIS_URL: &str = "LEASES_REDIS_URL";
+const DATABASE_URL: &str = "LEASES_DATABASE_URL";
+
+/// The schemes of databases.
+const DATABASES: [&str; 5] = ["postgres", "postgresql", "sqlite", "mysql", "mariadb"];
 
 impl Leases {
-    /// Over the backend that a URL names: `memory:` for this process's own memory, or, with the
-    /// feature `redis`, what `RedisConfig::from_url` reads.
+    /// Over the backend that a URL names: `memory:` for this process's own memory; with the feature
+    /// `redis` what `RedisConfig::from_url` reads; with `postgres`, `sqlite` or `mysql` what
+    /// `SqlConfig::from_url` reads.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
@@ -33,12 +38,15 @@ impl Leases {
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Leases::memory()),
             Some((scheme, _)) if scheme.starts_with("redis") => connect_redis(url).await,
-            _ => Err(invalid("memory:, or a URL that begins with redis")),
+            Some((scheme, _)) if DATABASES.contains(&scheme) => connect_sql(url).await,
+            _ => {
+                Err(invalid("memory:, or a URL that begins with redis, postgres, mysql or sqlite"))
+            }
         }
     }
 
     /// Over the backend that the environment names: `LEASES_REDIS_URL` where it is set, else
-    /// memory.
+    /// `LEASES_DATABASE_URL`, else memory.
     ///
     /// # Errors
     /// As for [`connect`](Leases::connect). What is set and can't be reached is an error, and never
@@ -47,12 +55,19 @@ impl Leases {
     /// # Cancellation
     /// Nothing happened.
     pub async fn from_env() -> Result<Self, Error> {
-        match env::var_os(REDIS_URL).map(OsString::into_string) {
-            None => Ok(Leases::memory()),
-            Some(Ok(url)) if url.starts_with("redis") => connect_redis(&url).await,
-            Some(_) => Err(invalid("in LEASES_REDIS_URL a URL that begins with redis")),
+        let read = |name| env::var_os(name).map(OsString::into_string);
+        match (read(REDIS_URL), read(DATABASE_URL)) {
+            (None, None) => Ok(Leases::memory()),
+            (Some(Ok(url)), _) if url.starts_with("redis") => connect_redis(&url).await,
+            (Some(_), _) => Err(invalid("in LEASES_REDIS_URL a URL that begins with redis")),
+            (None, Some(Ok(url))) if is_database(&url) => connect_sql(&url).await,
+            (None, Some(_)) => Err(invalid("in LEASES_DATABASE_URL the URL of a database")),
         }
     }
+}
+
+fn is_database(url: &str) -> bool {
+    url.split_once(':').is_some_and(|(scheme, _)| DATABASES.contains(&scheme))
 }
 
 #[cfg(feature = "redis")]
@@ -68,6 +83,21 @@ async fn connect_redis(url: &str) -> Result<Leases, Error> {
 #[cfg(not(feature = "redis"))]
 async fn connect_redis(_url: &str) -> Result<Leases, Error> {
     Err(invalid("a build with the feature redis"))
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
+async fn connect_sql(url: &str) -> Result<Leases, Error> {
+    use std::sync::Arc;
+
+    use crate::sql::{SqlBackend, SqlConfig};
+
+    let backend = SqlBackend::connect(SqlConfig::from_url(url)?).await?;
+    Ok(Leases::builder(Arc::new(backend)).build())
+}
+
+#[cfg(not(any(feature = "postgres", feature = "sqlite", feature = "mysql")))]
+async fn connect_sql(_url: &str) -> Result<Leases, Error> {
+    Err(invalid("a build with the feature postgres, sqlite or mysql"))
 }
 
 fn invalid(wanted: &'static str) -> Error {

@@ -125,6 +125,20 @@ impl Leases {
         Guard::new(Arc::clone(&self.shared), target)
     }
 
+    /// Brings what the backend stores to this version's layout, and says how many steps that took:
+    /// for an SQL database its migrations, elsewhere none. Safe when several programs do it at once.
+    ///
+    /// # Errors
+    /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not confirm, or has a
+    /// layout of a later version.
+    ///
+    /// # Cancellation
+    /// It may have been done or not; doing it again is safe.
+    pub async fn migrate(&self) -> Result<u32, Error> {
+        let migrated = self.shared.backend.migrate().await;
+        migrated.map_err(|error| Error::backend(error, Operation::Migrate, None))
+    }
+
     /// Who holds a key and who waits for it.
     ///
     /// # Errors

@@ -193,6 +193,10 @@ impl Backend for MemoryBackend {
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
         self.0.wakes.watch(holder)
     }
+
+    fn migrate(&self) -> Reply<'_, u32> {
+        Reply::answered(0)
+    }
 }
 
 #[cfg(test)]

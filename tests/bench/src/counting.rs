@@ -81,4 +81,8 @@ impl Backend for Counting {
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.memory.watch(key, holder)
     }
+
+    fn migrate(&self) -> Reply<'_, u32> {
+        self.memory.migrate()
+    }
 }

@@ -226,4 +226,8 @@ impl Backend for Faulty {
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner().watch(key, holder)
     }
+
+    fn migrate(&self) -> Reply<'_, u32> {
+        self.with_fault(async move |inner: Arc<dyn Backend>| inner.migrate().await)
+    }
 }

@@ -91,4 +91,8 @@ impl Backend for Slow {
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner.watch(key, holder)
     }
+
+    fn migrate(&self) -> Reply<'_, u32> {
+        self.slowly(async move || self.inner.migrate().await)
+    }
 }

@@ -1,0 +1,82 @@
+//! One try of an operation, and the connection that it borrows.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Database, Pool};
+
+use super::error::Failure;
+
+/// One try of an operation.
+#[derive(Debug, Default)]
+pub(super) struct Attempt {
+    sent: AtomicBool,
+    /// Whether an earlier ask of this holder may yet be carried out.
+    pub(super) may_come_late: bool,
+}
+
+/// A connection on loan. Unless it is [given back](Loan::give_back) it is closed: a transaction may
+/// be open on it, or a reply on its way.
+#[derive(Debug)]
+pub(super) struct Loan<DB: Database> {
+    connection: PoolConnection<DB>,
+    is_clean: bool,
+}
+
+impl Attempt {
+    /// A try that may have been sent if it does not end.
+    pub(super) fn new(may_come_late: bool) -> Self {
+        Attempt { may_come_late, ..Attempt::default() }
+    }
+
+    /// Whether anything was sent.
+    pub(super) fn was_sent(&self) -> bool {
+        self.sent.load(Ordering::Acquire)
+    }
+
+    /// Borrows a connection; from then on something may be sent.
+    pub(super) async fn borrow<DB: Database>(&self, pool: &Pool<DB>) -> Result<Loan<DB>, Failure> {
+        let connection = pool.acquire().await.map_err(Failure::connecting)?;
+        self.sent.store(true, Ordering::Release);
+        Ok(Loan { connection, is_clean: false })
+    }
+}
+
+impl<DB: Database> Loan<DB> {
+    /// Gives it back to the pool: nothing is open and nothing is on its way.
+    pub(super) fn give_back(mut self) {
+        self.is_clean = true;
+    }
+
+    /// Gives it back after a statement in autocommit, unless the connection is not fit for another.
+    pub(super) fn after<T>(self, result: Result<T, sqlx::Error>) -> Result<T, Failure> {
+        let result = result.map_err(Failure::from);
+        if !matches!(&result, Err(failure) if failure.is_cut()) {
+            self.give_back();
+        }
+        result
+    }
+}
+
+impl<DB: Database> Deref for Loan<DB> {
+    type Target = DB::Connection;
+
+    fn deref(&self) -> &DB::Connection {
+        &self.connection
+    }
+}
+
+impl<DB: Database> DerefMut for Loan<DB> {
+    fn deref_mut(&mut self) -> &mut DB::Connection {
+        &mut self.connection
+    }
+}
+
+impl<DB: Database> Drop for Loan<DB> {
+    fn drop(&mut self) {
+        if !self.is_clean {
+            self.connection.close_on_drop();
+        }
+    }
+}
