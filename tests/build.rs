@@ -14,6 +14,8 @@ fn main() {
     build(&folder, &["--package", "leases-guest", "--example", "importer"]);
     let built = folder.join("wasm32-wasip2").join("guest");
     println!("cargo::rustc-env=LEASES_GUESTS={}", built.display());
+    // Where the tests keep what is slow to make for their servers.
+    println!("cargo::rustc-env=LEASES_SERVERS={}", target_folder().join("servers").display());
 }
 
 /// A folder apart from the host's build, which holds its own folder's lock meanwhile.

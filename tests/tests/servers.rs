@@ -138,7 +138,7 @@ mod ends {
         // Who is killed can't delete its server's folder.
         let temporary = TempDir::new().expect("a folder");
         let mut command = Command::new(env!("CARGO_BIN_EXE_serving"));
-        command.env("TMPDIR", temporary.path()).stdout(Stdio::piped());
+        command.arg("redis").env("TMPDIR", temporary.path()).stdout(Stdio::piped());
         let mut parent = command.spawn().expect("it starts");
         let mut said = String::new();
         let mut stdout = BufReader::new(parent.stdout.take().expect("piped"));

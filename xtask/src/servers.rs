@@ -15,14 +15,28 @@ use crate::command;
 struct Server {
     program: &'static str,
     package: &'static str,
+    place: Place,
 }
 
-const SERVERS: [Server; 3] = [
-    Server { program: "redis-server", package: "redis-server" },
-    Server { program: "redis-sentinel", package: "redis-sentinel" },
+/// Where a program is to be.
+#[derive(Clone, Copy)]
+enum Place {
+    Path,
+    /// In a folder of PostgreSQL's releases. On the path, Debian has none, and one that is there is
+    /// somebody's own: it counts where there are no packages.
+    Release,
+}
+
+const SERVERS: [Server; 4] = [
+    Server { program: "redis-server", package: "redis-server", place: Place::Path },
+    Server { program: "redis-sentinel", package: "redis-sentinel", place: Place::Path },
+    Server { program: "postgres", package: "postgresql", place: Place::Release },
     // A client whose wall clock is wrong.
-    Server { program: "faketime", package: "faketime" },
+    Server { program: "faketime", package: "faketime", place: Place::Path },
 ];
+
+/// Where Debian has the programs of each release of PostgreSQL, in `bin`.
+const POSTGRES_RELEASES: &str = "/usr/lib/postgresql";
 
 /// Installs the packages of the servers that are missing, without starting one. An error, which
 /// says what to type, where that needs rights or a package manager that are not there.
@@ -58,7 +72,19 @@ fn apt_get(arguments: &[&str]) -> Command {
 }
 
 fn missing() -> Vec<&'static Server> {
-    SERVERS.iter().filter(|server| !is_on_path(server.program)).collect()
+    SERVERS.iter().filter(|server| !is_installed(server)).collect()
+}
+
+fn is_installed(server: &Server) -> bool {
+    match server.place {
+        Place::Release if is_on_path("apt-get") => is_in_a_release(server.program),
+        Place::Path | Place::Release => is_on_path(server.program),
+    }
+}
+
+fn is_in_a_release(program: &str) -> bool {
+    let mut releases = fs::read_dir(POSTGRES_RELEASES).into_iter().flatten().flatten();
+    releases.any(|release| release.path().join("bin").join(program).is_file())
 }
 
 fn is_on_path(program: &str) -> bool {

@@ -3,13 +3,19 @@
 //! makes the trouble that networks make.
 
 mod port;
+pub mod postgres;
 mod process;
+mod program;
 pub mod proxy;
 pub mod redis;
 mod server;
 mod spawner;
+mod template;
+mod tree;
 mod until;
+mod user;
 
+pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use redis::{Cluster, Moving, Redis, Sentinel};
 pub use server::Server;

@@ -1,23 +1,17 @@
-//! One running server process.
+//! One running server, which may be several processes.
 
-use std::env;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::spawner;
+use super::program::Program;
+use super::{spawner, tree};
 
-/// A program that a server is a process of, and how one gets it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Program {
-    pub(super) name: &'static str,
-    pub(super) installed_by: &'static str,
-}
-
-/// A process that is killed when this is dropped, and when this process dies.
+/// A process that is killed, with all that it started, when this is dropped. When this process
+/// dies, it is killed alone.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
@@ -25,14 +19,13 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts the program; what it prints is appended to `log`.
-    pub(super) fn spawn(program: Program, arguments: &[OsString], log: &Path) -> Self {
-        assert!(is_on_path(program.name), "no {}: {}", program.name, program.installed_by);
+    pub(super) fn spawn(program: &Program, arguments: &[OsString], log: &Path) -> Self {
         let log = File::options().create(true).append(true).open(log).expect("a log file");
-        let mut command = dying_with_its_parent(program.name);
+        let mut command = program.command();
         command.args(arguments).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a second handle")).stderr(log);
         let child = spawner::spawn(command);
-        Process { child: child.unwrap_or_else(|error| panic!("{}: {error}", program.name)) }
+        Process { child: child.unwrap_or_else(|error| panic!("{}: {error}", program.name())) }
     }
 
     pub(super) fn id(&self) -> u32 {
@@ -43,31 +36,43 @@ impl Process {
         kill_process(Pid::from_child(&self.child), signal).expect("it is ours");
     }
 
+    /// Freezes it and all that it started.
+    pub(super) fn pause(&self) {
+        self.signal(Signal::STOP);
+        // From here on it starts nothing that would not be seen.
+        tree::wait_for_the_stop(self.id());
+        self.signal_descendants(Signal::STOP);
+    }
+
+    /// Lets them all go on.
+    pub(super) fn resume(&self) {
+        self.signal_descendants(Signal::CONT);
+        self.signal(Signal::CONT);
+    }
+
     /// How it ended, if it has.
     pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("it is ours")
+    }
+
+    fn signal_descendants(&self, signal: Signal) {
+        for process in tree::descendants(self.id()) {
+            // It may have ended meanwhile, but its parent is paused: its id is nobody else's.
+            let _ = kill_process(process, signal);
+        }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if self.exit_status().is_some() {
+            return;
+        }
+        self.pause();
+        let descendants = tree::descendants(self.id());
+        self.signal_descendants(Signal::KILL);
         let _ = self.child.kill();
         let _ = self.child.wait();
+        tree::wait_for_the_end(&descendants);
     }
-}
-
-/// `setpriv` sets the signal and becomes the program, under the same process id. Systems other than
-/// Linux have none: there a server outlives a test process that was killed.
-fn dying_with_its_parent(program: &str) -> Command {
-    if !cfg!(target_os = "linux") {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--", program]);
-    command
-}
-
-fn is_on_path(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

@@ -3,15 +3,18 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
+use tokio::task::spawn_blocking;
 
 use super::port::Port;
-use super::process::{Process, Program};
+use super::process::Process;
+use super::program::Program;
 use super::until::until;
 
 /// How often a server that found its port taken is started on another.
@@ -24,9 +27,18 @@ pub(super) struct Recipe {
     pub(super) ports: usize,
     /// Writes what it reads into its folder, once, and answers its arguments.
     pub(super) prepare: Prepare,
-    /// Whether the one that answers on the port is ready, and is the process of this id: two that
-    /// raced for a port must not be taken for each other.
-    pub(super) is_ready: fn(port: u16, process: u32) -> Ready,
+    /// Whether it is ready, and is what answers on its port: two that raced for a port must not be
+    /// taken for each other.
+    pub(super) is_ready: fn(Started) -> Ready,
+    /// What ends it in order, without waiting for its clients.
+    pub(super) stopped_by: Signal,
+}
+
+/// One that was started.
+pub(super) struct Started {
+    pub(super) folder: PathBuf,
+    pub(super) port: u16,
+    pub(super) process: u32,
 }
 
 /// From its folder and its ports to its arguments.
@@ -49,12 +61,12 @@ pub struct Server {
 impl Server {
     /// Starts one and waits until it is ready. Panics with its log when it does not become so.
     pub(super) async fn start(recipe: Recipe) -> Self {
-        let mut server = Server::new(recipe);
+        let mut server = Server::prepare(recipe).await;
         for _ in 0..ATTEMPTS {
             match server.run().await {
                 Ok(()) => return server,
                 Err(log) if log.contains("Address already in use") => {
-                    server = Server::new(server.recipe);
+                    server = Server::prepare(server.recipe).await;
                 }
                 Err(log) => panic!("{} did not start:\n{log}", server.name()),
             }
@@ -62,8 +74,17 @@ impl Server {
         panic!("{} found its port taken {ATTEMPTS} times", server.name())
     }
 
+    /// What it finds in its folder may take a while to make.
+    async fn prepare(recipe: Recipe) -> Self {
+        match spawn_blocking(|| Server::new(recipe)).await {
+            Ok(server) => server,
+            Err(error) => resume_unwind(error.into_panic()),
+        }
+    }
+
     fn new(recipe: Recipe) -> Self {
         let folder = TempDir::with_prefix("leases-server-").expect("a folder");
+        recipe.program.give(folder.path());
         let ports: Vec<_> = (0..recipe.ports).map(|_| Port::reserve()).collect();
         let numbers: Vec<_> = ports.iter().map(Port::number).collect();
         let arguments = (recipe.prepare)(folder.path(), &numbers);
@@ -73,14 +94,16 @@ impl Server {
     /// Its log, if it ended instead of becoming ready.
     async fn run(&self) -> Result<(), String> {
         let log = self.log_file();
-        let process = Process::spawn(self.recipe.program, &self.arguments, &log);
+        let process = Process::spawn(&self.recipe.program, &self.arguments, &log);
         let id = process.id();
         *self.process() = Some(process);
         until("a server is ready", || async {
             if self.has_exited() {
                 return Some(Err(self.log()));
             }
-            (self.recipe.is_ready)(self.port(), id).await.then_some(Ok(()))
+            let folder = self.folder().to_owned();
+            let started = Started { folder, port: self.port(), process: id };
+            (self.recipe.is_ready)(started).await.then_some(Ok(()))
         })
         .await
     }
@@ -110,24 +133,24 @@ impl Server {
         fs::read_to_string(self.log_file()).unwrap_or_default()
     }
 
-    /// Kills it, as `kill -9` does. It has ended when this returns.
+    /// Kills it, as `kill -9` of all its processes does. They have ended when this returns.
     pub fn kill_9(&self) {
         *self.process() = None;
     }
 
     /// Freezes it: its connections stay open, and nothing is answered.
     pub fn pause(&self) {
-        self.signal(Signal::STOP);
+        self.running(|process| process.pause());
     }
 
     /// Lets it go on after [`pause`](Self::pause).
     pub fn resume(&self) {
-        self.signal(Signal::CONT);
+        self.running(|process| process.resume());
     }
 
     /// Asks it to end, and waits until it has. Also when it was paused.
     pub async fn stop(&self) {
-        self.signal(Signal::TERM);
+        self.running(|process| process.signal(self.recipe.stopped_by));
         self.resume();
         until("a server ends when it is asked to", || async { self.has_exited().then_some(()) })
             .await;
@@ -150,8 +173,8 @@ impl Server {
         self.process().as_mut().is_none_or(|process| process.exit_status().is_some())
     }
 
-    fn signal(&self, signal: Signal) {
-        self.process().as_ref().expect("it runs").signal(signal);
+    fn running(&self, act: impl FnOnce(&Process)) {
+        act(self.process().as_ref().expect("it runs"));
     }
 
     fn process(&self) -> MutexGuard<'_, Option<Process>> {
@@ -162,8 +185,8 @@ impl Server {
         self.folder().join("log")
     }
 
-    fn name(&self) -> &'static str {
-        self.recipe.program.name
+    fn name(&self) -> &str {
+        self.recipe.program.name()
     }
 }
 

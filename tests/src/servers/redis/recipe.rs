@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use rustix::process::Signal;
+
 use super::watching;
-use crate::servers::process::Program;
-use crate::servers::server::{Ready, Recipe};
+use crate::servers::program::Program;
+use crate::servers::server::{Ready, Recipe, Started};
 
 const INSTALLED_BY: &str = "apt-get install redis-server redis-sentinel";
 
@@ -60,20 +62,20 @@ fn recipe(
         fs::write(&file, text).expect("a configuration");
         vec![OsString::from(file)]
     };
-    let program = Program { name, installed_by: INSTALLED_BY };
-    Recipe { program, ports, prepare: Box::new(prepare), is_ready }
+    let program = Program::find(name, &[], INSTALLED_BY);
+    Recipe { program, ports, prepare: Box::new(prepare), is_ready, stopped_by: Signal::TERM }
 }
 
 fn head(folder: &Path, port: u16) -> String {
     format!("bind 127.0.0.1\nport {port}\ndir \"{}\"\n", folder.display())
 }
 
-fn is_ready(port: u16, process: u32) -> Ready {
+fn is_ready(started: Started) -> Ready {
     Box::pin(async move {
-        let Ok(info) = watching::try_info(port).await else {
+        let Ok(info) = watching::try_info(started.port).await else {
             return false;
         };
-        let is_it = watching::number(&info, "process_id") == Some(process.into());
+        let is_it = watching::number(&info, "process_id") == Some(started.process.into());
         is_it && watching::number(&info, "loading") != Some(1)
     })
 }

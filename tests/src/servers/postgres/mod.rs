@@ -1,0 +1,7 @@
+//! Private PostgreSQL servers.
+
+mod recipe;
+mod single;
+mod watching;
+
+pub use single::Postgres;

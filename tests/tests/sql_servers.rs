@@ -1,0 +1,212 @@
+//! The servers that speak SQL, on which other tests rely, do what they say.
+
+use std::time::Duration;
+
+/// A real wait: an answer takes a hundredth of it.
+const NO_ANSWER: Duration = Duration::from_millis(200);
+
+mod postgres {
+    use leases_tests::servers::Postgres;
+    use sqlx::{Connection as _, PgConnection};
+
+    use super::NO_ANSWER;
+
+    async fn tell(connection: &mut PgConnection, statement: &'static str) {
+        sqlx::raw_sql(statement).execute(connection).await.expect(statement);
+    }
+
+    async fn count(connection: &mut PgConnection) -> i64 {
+        let count = sqlx::query_scalar("SELECT count(*) FROM kept").fetch_one(connection);
+        count.await.expect("a number")
+    }
+
+    async fn filled(server: &Postgres) {
+        let mut connection = server.connection().await;
+        tell(&mut connection, "CREATE TABLE kept (value int)").await;
+        tell(&mut connection, "INSERT INTO kept VALUES (1), (2)").await;
+    }
+
+    #[tokio::test]
+    async fn the_url_leads_to_it() {
+        let server = Postgres::start().await;
+        let mut connection = PgConnection::connect(&server.url()).await.expect("it listens");
+        tell(&mut connection, "CREATE TABLE kept (value int)").await;
+        assert_eq!(count(&mut server.connection().await).await, 0);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_restarted_has_its_data() {
+        let server = Postgres::start().await;
+        filled(&server).await;
+        let (first, url) = (server.process_id(), server.url());
+        // A client that stays does not hold it up.
+        let _open = server.connection().await;
+        server.restart().await;
+        assert_ne!(server.process_id(), first);
+        assert_eq!(server.url(), url);
+        assert_eq!(count(&mut server.connection().await).await, 2);
+    }
+
+    #[tokio::test]
+    async fn a_durable_server_that_is_killed_comes_back_with_its_data() {
+        let server = Postgres::start_durable().await;
+        for _ in 0..3 {
+            filled(&server).await;
+            let mut open = server.connection().await;
+            server.kill_9();
+            assert!(open.ping().await.is_err());
+            server.restart().await;
+            let mut connection = server.connection().await;
+            assert_eq!(count(&mut connection).await, 2);
+            tell(&mut connection, "DROP TABLE kept").await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_paused_server_answers_when_it_goes_on() {
+        let server = Postgres::start().await;
+        filled(&server).await;
+        let mut connection = server.connection().await;
+        server.pause();
+        {
+            let counting = count(&mut connection);
+            tokio::pin!(counting);
+            assert!(tokio::time::timeout(NO_ANSWER, &mut counting).await.is_err());
+            server.resume();
+            assert_eq!(counting.await, 2);
+        }
+        server.pause();
+        server.restart().await;
+        assert_eq!(count(&mut server.connection().await).await, 2);
+    }
+
+    #[tokio::test]
+    async fn killed_clients_are_cut() {
+        let server = Postgres::start().await;
+        let mut connection = server.connection().await;
+        connection.ping().await.expect("it is open");
+        server.kill_clients().await;
+        connection.ping().await.expect_err("it is cut");
+        server.connection().await.ping().await.expect("another is not");
+    }
+
+    #[tokio::test]
+    async fn the_log_grows_with_what_is_written_alone() {
+        let server = Postgres::start().await;
+        filled(&server).await;
+        let mut connection = server.connection().await;
+        let before = server.wal_position().await;
+        assert_eq!(count(&mut connection).await, 2);
+        assert_eq!(server.wal_position().await, before);
+        tell(&mut connection, "INSERT INTO kept VALUES (3)").await;
+        assert!(server.wal_position().await > before);
+    }
+
+    #[tokio::test]
+    async fn what_a_server_was_asked_is_counted() {
+        let server = Postgres::start_counting().await;
+        filled(&server).await;
+        let mut connection = server.connection().await;
+        server.reset_stats().await;
+        let before = server.calls_like("%").await;
+        for _ in 0..3 {
+            count(&mut connection).await;
+        }
+        tell(&mut connection, "BEGIN").await;
+        tell(&mut connection, "INSERT INTO kept VALUES (7)").await;
+        tell(&mut connection, "COMMIT").await;
+        assert_eq!(server.calls_like("SELECT count(%").await, 3);
+        assert_eq!(server.calls_like("INSERT INTO kept VALUES ($1)").await, 1);
+        assert_eq!(server.calls_like("%").await - before, 6);
+        server.restart().await;
+        assert_eq!(server.calls_like("SELECT count(%").await, 3);
+        server.reset_stats().await;
+        assert_eq!(server.calls_like("%").await, 0);
+    }
+
+    #[tokio::test]
+    async fn lines_are_added_to_its_configuration() {
+        let server = Postgres::start_with(&["max_connections = 7"]).await;
+        let show = sqlx::query_scalar::<_, String>("SHOW max_connections");
+        let shown = show.fetch_one(&mut server.connection().await).await;
+        assert_eq!(shown.expect("a setting"), "7");
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "unrecognized configuration parameter")]
+    async fn a_server_that_does_not_start_shows_its_log() {
+        Postgres::start_with(&["no_such_setting = 1"]).await;
+    }
+
+    #[tokio::test]
+    async fn many_servers_start_at_once() {
+        let starting: Vec<_> = (0..4).map(|_| tokio::spawn(Postgres::start())).collect();
+        for server in starting {
+            filled(&server.await.expect("it starts")).await;
+        }
+    }
+}
+
+/// What Linux alone can do and show.
+#[cfg(target_os = "linux")]
+mod ends {
+    use std::fs::{self, Permissions};
+    use std::io::{BufRead as _, BufReader};
+    use std::ops::Deref;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    use leases_tests::servers::{Postgres, Server, until};
+    use tempfile::TempDir;
+
+    #[tokio::test]
+    async fn nothing_is_left_of_a_dropped_postgres() {
+        let server = Postgres::start().await;
+        let _open = server.connection().await;
+        nothing_is_left(server).await;
+        let server = Postgres::start().await;
+        server.pause();
+        nothing_is_left(server).await;
+    }
+
+    async fn nothing_is_left(server: impl Deref<Target = Server>) {
+        let folder = server.folder().to_owned();
+        assert_ne!(working_in(&folder), 0);
+        drop(server);
+        assert_eq!(working_in(&folder), 0);
+        assert!(!folder.exists());
+    }
+
+    #[tokio::test]
+    async fn a_postgres_dies_with_a_process_that_is_killed() {
+        dies_with_its_parent("postgres").await;
+    }
+
+    async fn dies_with_its_parent(kind: &str) {
+        // Who is killed can't delete its server's folder.
+        let temporary = TempDir::new().expect("a folder");
+        let passable = Permissions::from_mode(0o711);
+        fs::set_permissions(temporary.path(), passable).expect("it is ours");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_serving"));
+        command.arg(kind).env("TMPDIR", temporary.path()).stdout(Stdio::piped());
+        let mut parent = command.spawn().expect("it starts");
+        let mut said = String::new();
+        let mut stdout = BufReader::new(parent.stdout.take().expect("piped"));
+        stdout.read_line(&mut said).expect("it says that it is ready");
+        assert_ne!(working_in(temporary.path()), 0);
+        parent.kill().expect("it is ours");
+        parent.wait().expect("it is ours");
+        let gone = || async { (working_in(temporary.path()) == 0).then_some(()) };
+        until("the server is gone", gone).await;
+    }
+
+    /// How many processes have a folder in this one as their own. One that has ended, and that
+    /// nobody has asked for its status, has none.
+    fn working_in(folder: &Path) -> usize {
+        let processes = fs::read_dir("/proc").expect("a list of processes");
+        let folders =
+            processes.flatten().filter_map(|one| fs::read_link(one.path().join("cwd")).ok());
+        folders.filter(|its| its.starts_with(folder)).count()
+    }
+}
