@@ -143,21 +143,20 @@ BEGIN
     now_us := leases_now(told);
     woken := leases_catch_up(k, n, is_plain, now_us, own);
     IF is_ticket THEN
-        SELECT number INTO mine FROM leases_tickets WHERE kind = k AND name = n AND holder = h;
-        IF NOT FOUND THEN
+        mine := leases_ticket(k, n, h);
+        IF mine IS NULL THEN
             code := 4;
             woken := woken || leases_finish(k, n, is_plain, now_us, own);
             RETURN;
         END IF;
         UPDATE leases_tickets SET lapses_at = now_us + lasts, called_at = NULL, woken = false
-            WHERE kind = k AND name = n AND number = mine;
+            WHERE number = mine;
         UPDATE leases_tickets SET asks_at = now_us + leases_retry_in(k, n, now_us)
-            WHERE kind = k AND name = n AND number = mine;
+            WHERE number = mine;
         woken := woken || leases_settle(k, n, now_us, now_us, own);
         code := 3;
         -- Who is called is told so here too: its wake-up may be lost.
-        ends_in := CASE WHEN (SELECT called_at IS NULL FROM leases_tickets
-                WHERE kind = k AND name = n AND number = mine)
+        ends_in := CASE WHEN (SELECT called_at IS NULL FROM leases_tickets WHERE number = mine)
             THEN leases_retry_in(k, n, now_us) ELSE 0 END;
         RETURN;
     END IF;
@@ -230,6 +229,7 @@ CREATE FUNCTION leases_leave(
 DECLARE
     now_us bigint := leases_now(told);
     is_plain boolean;
+    mine bigint;
     first record;
 BEGIN
     woken := ''::bytea;
@@ -242,7 +242,8 @@ BEGIN
     is_plain := leases_lock(k, n);
     now_us := leases_now(told);
     woken := leases_catch_up(k, n, is_plain, now_us, own);
-    DELETE FROM leases_tickets WHERE kind = k AND name = n AND holder = h;
+    mine := leases_ticket(k, n, h);
+    DELETE FROM leases_tickets WHERE number = mine;
     PERFORM leases_end(k, n, h, now_us);
     IF late IS NOT NULL THEN
         is_plain := leases_refuse(k, n, h, now_us, late);

@@ -3,9 +3,9 @@
 
 -- The lines. A place is found by its number.
 CREATE TABLE leases_tickets (
+    number     bigint   GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind       smallint NOT NULL,
     name       text     COLLATE "C" NOT NULL,
-    number     bigint   NOT NULL,
     holder     bytea    NOT NULL,
     places     integer  NOT NULL,                -- the limit under which it waits
     owner      text     COLLATE "C",
@@ -15,10 +15,20 @@ CREATE TABLE leases_tickets (
     called_at  bigint,                           -- when it could be admitted and was told so
     asks_at    bigint   NOT NULL,                -- when it was last told to ask again
     inbox      text     COLLATE "C" NOT NULL,    -- of its process: the channel by which it is told
-    woken      boolean  NOT NULL DEFAULT false,  -- told to ask now, and has not asked since
-    PRIMARY KEY (kind, name, number)
+    woken      boolean  NOT NULL DEFAULT false   -- told to ask now, and has not asked since
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+-- Each way to tickets is written so that one of these serves it, whatever the planner believes of the table.
+CREATE INDEX leases_tickets_line ON leases_tickets (kind, name, number);
+CREATE INDEX leases_tickets_holder ON leases_tickets (holder);
+CREATE INDEX leases_tickets_lapses ON leases_tickets (kind, name, lapses_at);
+CREATE INDEX leases_tickets_called ON leases_tickets (kind, name, called_at) WHERE called_at IS NOT NULL;
 CREATE INDEX leases_tickets_woken ON leases_tickets (inbox) WHERE woken;
+
+-- The number of a holder's ticket, if it has one. By its holder alone: few keys have one of the same.
+CREATE FUNCTION leases_ticket(k smallint, n text, h bytea) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN (SELECT number FROM leases_tickets WHERE holder = h AND kind + 0 = k AND name || '' = n);
+END $$;
 
 -- Asks. Code: 1 granted (slot, fence, ends in, bounded by its max-hold), 2 waiting (position in `slot`, looks
 -- again in `ends_in`), 3 busy (could be free in `ends_in`), 4 the line is full. `woken`: see leases_tell.
@@ -160,8 +170,7 @@ BEGIN
         END IF;
     END IF;
     IF NOT is_plain THEN
-        SELECT t.number INTO mine FROM leases_tickets t
-            WHERE t.kind = k AND t.name = n AND t.holder = h;
+        mine := leases_ticket(k, n, h);
     END IF;
     IF slot IS NULL AND taken < places THEN
         -- Everybody in front counts, and could be admitted now under a limit of its own.
@@ -198,10 +207,8 @@ BEGIN
                 fence = excluded.fence, since = excluded.since, expires_at = excluded.expires_at,
                 not_after = excluded.not_after;
         code := 1;
-        IF mine IS NOT NULL THEN
-            DELETE FROM leases_tickets t WHERE t.kind = k AND t.name = n AND t.number = mine;
-        END IF;
         IF NOT is_plain THEN
+            DELETE FROM leases_tickets t WHERE t.number = mine;
             woken := woken || leases_finish(k, n, is_plain, now_us, own);
             -- The waiters of the owner that now holds are let in, whoever is before them.
             FOR ticket IN UPDATE leases_tickets t SET woken = true
@@ -220,7 +227,7 @@ BEGIN
         RETURN;
     END IF;
     -- Joins the line, or stays in it.
-    SELECT count(*), coalesce(max(t.number), 0) + 1 INTO in_front, taken FROM leases_tickets t
+    SELECT count(*) INTO in_front FROM leases_tickets t
         WHERE t.kind = k AND t.name = n AND t.number < coalesce(mine, 9223372036854775807);
     IF mine IS NULL AND in_front >= line_max THEN
         code := 4;
@@ -231,18 +238,18 @@ BEGIN
     slot := in_front;
     IF mine IS NOT NULL THEN
         UPDATE leases_tickets t SET lapses_at = now_us + patience, called_at = NULL, woken = false
-            WHERE t.kind = k AND t.name = n AND t.number = mine;
+            WHERE t.number = mine;
     ELSE
-        mine := taken;
-        INSERT INTO leases_tickets VALUES
-            (k, n, mine, h, places, o, what, now_us, now_us + patience, NULL, now_us, own);
+        INSERT INTO leases_tickets AS t
+            (kind, name, holder, places, owner, note, since, lapses_at, asks_at, inbox)
+            VALUES (k, n, h, places, o, what, now_us, now_us + patience, now_us, own)
+            RETURNING t.number INTO mine;
     END IF;
     IF is_plain THEN
         UPDATE leases_grants g SET plain = false WHERE g.kind = k AND g.name = n AND g.slot = 0;
     END IF;
     ends_in := leases_retry_in(k, n, now_us);
-    UPDATE leases_tickets t SET asks_at = now_us + ends_in
-        WHERE t.kind = k AND t.name = n AND t.number = mine;
+    UPDATE leases_tickets t SET asks_at = now_us + ends_in WHERE t.number = mine;
     woken := woken || leases_settle(k, n, now_us, now_us, own);
 END $$;
 
@@ -256,9 +263,10 @@ BEGIN
     SELECT least(
         (SELECT min(expires_at) FROM leases_grants
             WHERE kind = k AND name = n AND holder IS NOT NULL AND expires_at > now_us),
-        (SELECT min(least(lapses_at,
-                CASE WHEN called_at + claim > now_us THEN called_at + claim END))
-            FROM leases_tickets WHERE kind = k AND name = n AND lapses_at > now_us)
+        (SELECT lapses_at FROM leases_tickets
+            WHERE kind = k AND name = n AND lapses_at > now_us ORDER BY lapses_at LIMIT 1),
+        (SELECT called_at + claim FROM leases_tickets
+            WHERE kind = k AND name = n AND called_at > now_us - claim ORDER BY called_at LIMIT 1)
     ) INTO earliest;
     RETURN greatest(coalesce(earliest - now_us, 0), 0);
 END $$;
@@ -325,8 +333,7 @@ BEGIN
             taken := taken + 1;
             CONTINUE;
         END IF;
-        UPDATE leases_tickets SET called_at = as_of, woken = true
-            WHERE kind = k AND name = n AND number = t.number;
+        UPDATE leases_tickets SET called_at = as_of, woken = true WHERE number = t.number;
         woken := woken || leases_tell(t.holder, t.inbox, own);
         IF as_of + claim > now_us THEN
             taken := taken + 1;
@@ -337,8 +344,7 @@ BEGIN
         SELECT number, holder, asks_at, inbox INTO t FROM leases_tickets
             WHERE kind = k AND name = n AND called_at IS NULL ORDER BY number LIMIT 1;
         IF FOUND AND t.asks_at > earliest_end THEN
-            UPDATE leases_tickets SET asks_at = earliest_end, woken = true
-                WHERE kind = k AND name = n AND number = t.number;
+            UPDATE leases_tickets SET asks_at = earliest_end, woken = true WHERE number = t.number;
             woken := woken || leases_tell(t.holder, t.inbox, own);
         END IF;
     END IF;

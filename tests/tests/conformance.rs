@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use leases::{ManualClock, RedisBackend, RedisConfig};
+use leases::{Backend as _, ManualClock, RedisBackend, RedisConfig, SqlBackend, SqlConfig};
 use leases_tests::backend_cases::{self, Bare};
 use leases_tests::faults::{Remote, Slow};
-use leases_tests::servers::{Cluster, Redis};
+use leases_tests::servers::{Cluster, Postgres, Redis};
 use leases_tests::{Case, Door, Setting, World, cases, wasm, world};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -21,6 +21,7 @@ const BACKENDS: &[(&str, Open)] = &[
     ("slow", || Box::pin(slow())),
     ("remote", || Box::pin(remote())),
     ("redis", || Box::pin(redis())),
+    ("postgres", || Box::pin(postgres())),
 ];
 
 async fn memory() -> Setting {
@@ -47,6 +48,21 @@ async fn redis() -> Setting {
     let config = RedisConfig::from_url(&server.url()).expect("a URL").manual_clock(&time);
     let backend = RedisBackend::connect(config).await.expect("the server answers");
     Setting::new(Arc::new(backend), time).keeping(Arc::new(server))
+}
+
+/// A PostgreSQL, which is told the time.
+async fn postgres() -> Setting {
+    let server = Postgres::start().await;
+    on_sql(&server.url()).await.keeping(Arc::new(server))
+}
+
+/// An empty database, which is told the time.
+async fn on_sql(url: &str) -> Setting {
+    let time = ManualClock::new();
+    let config = SqlConfig::from_url(url).expect("a URL").manual_clock(&time);
+    let backend = SqlBackend::connect(config).await.expect("the database answers");
+    backend.migrate().await.expect("it is empty");
+    Setting::new(Arc::new(backend), time)
 }
 
 /// A cluster of three masters. It takes seconds to start, so the cases of one area share it, each

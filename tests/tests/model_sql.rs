@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leases::{Backend, ManualClock, SqlBackend, SqlConfig};
 use leases_tests::compare::compare;
+use leases_tests::servers::Postgres;
 use leases_tests::steps::{KEYS, Mix, step};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -20,22 +21,28 @@ const MISSED: Mix = Mix { keys: 1..2, holders: 6, limit_max: 3, pass_max: 2500 }
 
 #[test]
 fn postgres_does_what_the_model_does() {
-    on("postgres://postgres@127.0.0.1:54999/postgres", &FEW, 1..80, 300);
+    on_postgres(&FEW, 1..80, 300);
 }
 
 #[test]
 fn postgres_does_what_the_model_does_with_many_slots() {
-    on("postgres://postgres@127.0.0.1:54999/postgres", &MANY, 100..300, 30);
+    on_postgres(&MANY, 100..300, 30);
 }
 
 #[test]
 fn postgres_does_what_the_model_does_where_calls_are_missed() {
-    on("postgres://postgres@127.0.0.1:54999/postgres", &MISSED, 1..80, 400);
+    on_postgres(&MISSED, 1..80, 400);
 }
 
-/// One server for so many lists, one after the other.
-fn on(url: &str, mix: &Mix, length: Range<usize>, lists: u32) {
-    let (runtime, time) = (runtime(), ManualClock::new());
+fn on_postgres(mix: &Mix, length: Range<usize>, lists: u32) {
+    let runtime = runtime();
+    let server = runtime.block_on(Postgres::start());
+    on(&runtime, &server.url(), mix, length, lists);
+}
+
+/// One database for so many lists, one after the other.
+fn on(runtime: &Runtime, url: &str, mix: &Mix, length: Range<usize>, lists: u32) {
+    let time = ManualClock::new();
     let config = SqlConfig::from_url(url).unwrap().manual_clock(&time);
     let backend = runtime.block_on(SqlBackend::connect(config)).unwrap();
     runtime.block_on(backend.migrate()).unwrap();
