@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 fn bench(name: Option<&str>) -> Result<bool> {
     guests::add_target()?;
-    if name.is_none_or(|name| name == "redis") {
+    if name.is_none_or(|name| name == "redis" || name == "sql") {
         servers::install()?;
     }
     let mut bench = command::cargo(["run", "--release", "--package", "leases-bench", "--"]);

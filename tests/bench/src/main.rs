@@ -10,6 +10,7 @@ mod counting;
 mod guest;
 mod handover;
 mod keep;
+mod line;
 mod machine;
 mod native;
 mod process;
@@ -18,6 +19,7 @@ mod reclaim;
 mod redis;
 mod report;
 mod samples;
+mod sql;
 mod tinystore;
 mod waiting;
 mod workspace;
@@ -57,6 +59,8 @@ enum Bench {
     Keep,
     /// The backend over Redis, beside the bare client library and another crate's locks.
     Redis,
+    /// The backends over SQL, beside the bare driver.
+    Sql,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,7 +72,7 @@ enum Child {
     KeepTogether,
     KeepSpread,
     KeepAlone,
-    RedisWaiters,
+    Waiters,
 }
 
 fn main() -> ExitCode {
@@ -105,6 +109,7 @@ fn run(bench: Bench) -> Result<Report> {
         Bench::Reclaim => reclaim::run(),
         Bench::Keep => keep::run(),
         Bench::Redis => redis::run(),
+        Bench::Sql => sql::run(),
     }
 }
 
@@ -117,7 +122,7 @@ fn take_figure(child: Child) -> Result<()> {
         Child::KeepTogether => keep::take(Kept::Together)?,
         Child::KeepSpread => keep::take(Kept::Spread)?,
         Child::KeepAlone => keep::take(Kept::Alone)?,
-        Child::RedisWaiters => redis::wait()?,
+        Child::Waiters => line::wait()?,
     };
     println!("{figures}");
     Ok(())

@@ -3,7 +3,6 @@
 mod bare;
 mod busy;
 mod keeping;
-mod line;
 mod one;
 mod places;
 
@@ -14,9 +13,8 @@ use leases::{Leases, RedisBackend, RedisConfig};
 use leases_tests::servers::Redis;
 use tokio::runtime::Builder;
 
+use crate::line::{self, Goals};
 use crate::report::Report;
-
-pub(crate) use line::wait;
 
 pub(crate) fn run() -> Result<Report> {
     // The client's part on one core leaves the server the other of a small machine.
@@ -26,7 +24,8 @@ pub(crate) fn run() -> Result<Report> {
     let mut report = Report::new("redis", title);
     one::add(&mut report, &runtime, &server)?;
     busy::add(&mut report, &runtime, &server)?;
-    line::add(&mut report, &runtime, &server)?;
+    let goals = Goals { p50_ns: 1e6, p99_ns: 1e7 };
+    line::add(&mut report, &runtime, ("", &server.url()), Some(goals))?;
     places::add(&mut report, &runtime, &server)?;
     keeping::add(&mut report, &runtime, &server)?;
     report.note("Server: the server's own time for a pair, by its statistics of commands.");

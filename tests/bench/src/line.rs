@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use leases::{Key, Kind, Leases, Name, Wait};
-use leases_tests::servers::Redis;
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-use super::connect;
 use crate::report::{Figure, Goal, Report, Unit};
 use crate::samples::Samples;
 use crate::{Child, child};
@@ -21,7 +19,13 @@ const WAITERS: usize = 50;
 const NAME: &str = "line";
 const TTL: Duration = Duration::from_secs(60);
 /// By which a child finds the server.
-const URL: &str = "LEASES_REDIS_URL";
+const URL: &str = "LEASES_BENCH_URL";
+
+/// What a hand-over should take, in nanoseconds.
+pub(crate) struct Goals {
+    pub(crate) p50_ns: f64,
+    pub(crate) p99_ns: f64,
+}
 
 /// One holder's time, on the clock that all processes share.
 #[derive(Debug, Clone, Copy)]
@@ -31,27 +35,43 @@ struct Held {
     released_ns: u64,
 }
 
-pub(super) fn add(report: &mut Report, runtime: &Runtime, server: &Redis) -> Result<()> {
+/// Measures it on the backend of a URL.
+pub(crate) fn add(
+    report: &mut Report,
+    runtime: &Runtime,
+    (name, url): (&str, &str),
+    goals: Option<Goals>,
+) -> Result<()> {
     let mut took = Vec::new();
     for _ in 0..ROUNDS {
-        took.extend(round(runtime, server)?);
+        took.extend(round(runtime, url)?);
     }
     let took: Samples = took.into_iter().collect();
-    let what = |what: &str| format!("{} waiters in 2 processes: {what}", PROCESSES * WAITERS);
+    let waiters = PROCESSES * WAITERS;
+    let what = |what: &str| format!("{name}{waiters} waiters in 2 processes: {what}");
     let at = |share| Samples::from_iter([took.percentile(share)]);
-    report.add(Figure::of(what("p50"), Unit::Ns, &took).goal(Goal::AtMost(1e6)));
-    report.add(Figure::of(what("p99"), Unit::Ns, &at(0.99)).goal(Goal::AtMost(1e7)));
+    let p50 = Figure::of(what("p50"), Unit::Ns, &took);
+    let p99 = Figure::of(what("p99"), Unit::Ns, &at(0.99));
+    match goals {
+        Some(Goals { p50_ns, p99_ns }) => {
+            report.add(p50.goal(Goal::AtMost(p50_ns)));
+            report.add(p99.goal(Goal::AtMost(p99_ns)));
+        }
+        None => {
+            report.add(p50);
+            report.add(p99);
+        }
+    }
     report.add(Figure::of(what("the longest"), Unit::Ns, &at(1.0)));
     Ok(())
 }
 
 /// Lets a line of fresh processes drain; answers how long each hand-over took, in nanoseconds.
-fn round(runtime: &Runtime, server: &Redis) -> Result<Vec<f64>> {
-    let url = server.url();
-    let (_, leases) = runtime.block_on(connect(server))?;
+fn round(runtime: &Runtime, url: &str) -> Result<Vec<f64>> {
+    let leases = runtime.block_on(Leases::connect(url))?;
     let mut first = runtime.block_on(leases.lease(NAME)?.ttl(TTL).acquire())?;
     let answers = std::thread::scope(|scope| {
-        let ask = || child::ask(Child::RedisWaiters, &[(URL, &url)]);
+        let ask = || child::ask(Child::Waiters, &[(URL, url)]);
         let running = [(); PROCESSES].map(|()| scope.spawn(ask));
         let released = runtime.block_on(async {
             until_in_line(&leases).await?;
@@ -96,7 +116,7 @@ fn read(answer: &Value) -> Option<Vec<Held>> {
 pub(crate) fn wait() -> Result<Value> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let held = runtime.block_on(async {
-        let leases = Leases::from_env().await?;
+        let leases = Leases::connect(std::env::var(URL)?).await?;
         let mut waiters = JoinSet::new();
         for _ in 0..WAITERS {
             waiters.spawn(hold(leases.clone()));

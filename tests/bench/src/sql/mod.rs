@@ -1,0 +1,18 @@
+//! The backends over SQL, on servers of this run's own.
+
+mod postgres;
+
+use anyhow::Result;
+use tokio::runtime::Builder;
+
+use crate::report::Report;
+
+pub(crate) fn run() -> Result<Report> {
+    // The client's part on one core leaves the server the other of a small machine.
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let title = "over the loopback, each commit on the disk; the ratios of rounds: median (least \
+        to greatest)";
+    let mut report = Report::new("sql", title);
+    postgres::add(&mut report, &runtime)?;
+    Ok(report)
+}
