@@ -2,6 +2,7 @@
 //! temporary folder, gone when its handle is dropped or the test's process dies. And a proxy that
 //! makes the trouble that networks make.
 
+pub mod mariadb;
 mod port;
 pub mod postgres;
 mod process;
@@ -15,6 +16,7 @@ mod tree;
 mod until;
 mod user;
 
+pub use mariadb::MariaDb;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use redis::{Cluster, Moving, Redis, Sentinel};
