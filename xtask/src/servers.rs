@@ -27,11 +27,12 @@ enum Place {
     Release,
 }
 
-const SERVERS: [Server; 5] = [
+const SERVERS: [Server; 6] = [
     Server { program: "redis-server", package: "redis-server", place: Place::Path },
     Server { program: "redis-sentinel", package: "redis-sentinel", place: Place::Path },
     Server { program: "postgres", package: "postgresql", place: Place::Release },
     Server { program: "mariadbd", package: "mariadb-server", place: Place::Path },
+    Server { program: "pgbouncer", package: "pgbouncer", place: Place::Path },
     // A client whose wall clock is wrong.
     Server { program: "faketime", package: "faketime", place: Place::Path },
 ];

@@ -3,6 +3,7 @@
 //! makes the trouble that networks make.
 
 pub mod mariadb;
+pub mod pgbouncer;
 mod port;
 pub mod postgres;
 mod process;
@@ -17,6 +18,7 @@ mod until;
 mod user;
 
 pub use mariadb::MariaDb;
+pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use redis::{Cluster, Moving, Redis, Sentinel};
