@@ -3,12 +3,13 @@
 
 use std::ops::Deref;
 
-use leases_tests::servers::{Postgres, Redis, Server};
+use leases_tests::servers::{MariaDb, Postgres, Redis, Server};
 
 #[tokio::main]
 async fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("redis") => serve(Redis::start().await).await,
+        Some("mariadb") => serve(MariaDb::start().await).await,
         Some("postgres") => serve(Postgres::start().await).await,
         kind => panic!("no kind of server: {kind:?}"),
     }

@@ -2,6 +2,8 @@
 //! temporary folder, gone when its handle is dropped or the test's process dies. And a proxy that
 //! makes the trouble that networks make.
 
+pub mod mariadb;
+pub mod pgbouncer;
 mod port;
 pub mod postgres;
 mod process;
@@ -15,6 +17,8 @@ mod tree;
 mod until;
 mod user;
 
+pub use mariadb::MariaDb;
+pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use redis::{Cluster, Moving, Redis, Sentinel};

@@ -9,13 +9,15 @@ use tempfile::TempDir;
 
 use super::program::Program;
 
-/// The name under which a program leaves the data folder that it makes.
+/// What a server's data folder is called, in the folder of the server.
 pub(super) const DATA: &str = "data";
 
-/// Copies to `to` the folder [`DATA`] that this program makes, with these arguments, in the folder
-/// that it is run in.
-pub(super) fn copy(program: &Program, arguments: &[&str], to: &Path) {
-    copy_folder(&template(program, arguments), to, program);
+/// Copies to [`DATA`] in this folder what this program makes, with these arguments, of an empty
+/// folder that it is run in.
+pub(super) fn copy(program: &Program, arguments: &[&str], folder: &Path) -> PathBuf {
+    let data = folder.join(DATA);
+    copy_folder(&template(program, arguments), &data, program);
+    data
 }
 
 /// Where the template is. Of all processes that run tests, one makes it.
@@ -51,12 +53,14 @@ fn make(program: &Program, arguments: &[&str], folder: &Path) {
     program.give(place.path());
     let mut command = program.command();
     command.args(arguments).current_dir(place.path()).stdin(Stdio::null());
+    // The one of this process need not be for the one who runs the program.
+    command.env("TMPDIR", place.path());
     let output = command.output().unwrap_or_else(|error| panic!("{}: {error}", program.name()));
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} failed:\n{said}", program.name());
     let incomplete = folder.with_extension("incomplete");
     let _ = fs::remove_dir_all(&incomplete);
-    copy_folder(&place.path().join(DATA), &incomplete, program);
+    copy_folder(place.path(), &incomplete, program);
     fs::rename(&incomplete, folder).expect("a template");
 }
 

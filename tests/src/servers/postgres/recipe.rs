@@ -19,7 +19,7 @@ const RELEASES: &str = "/usr/lib/postgresql";
 
 /// Small segments of the log are copied fast.
 const INIT: [&str; 8] = [
-    "--pgdata=data",
+    "--pgdata=.",
     "--username=postgres",
     "--auth=trust",
     "--encoding=UTF8",
@@ -44,6 +44,15 @@ const QUIET: [&str; 10] = [
     "timezone = 'UTC'",
 ];
 
+/// Each commit is on the disk before it is answered.
+pub(super) const DURABLE: &[&str] = &[
+    "fsync = on",
+    // A server that was killed has all of its files put on the disk before it looks at them: at
+    // once, where that can be done, as one by one takes seconds.
+    #[cfg(target_os = "linux")]
+    "recovery_init_sync_method = syncfs",
+];
+
 /// A server with these lines added to its configuration.
 pub(super) fn server(lines: &[&str]) -> Recipe {
     let folders = newest_release();
@@ -51,8 +60,7 @@ pub(super) fn server(lines: &[&str]) -> Recipe {
     let (program, init) = (find("postgres"), find("initdb"));
     let text: String = QUIET.iter().chain(lines).map(|line| format!("{line}\n")).collect();
     let prepare = move |folder: &Path, ports: &[u16]| {
-        let data = folder.join(DATA);
-        template::copy(&init, &INIT, &data);
+        let data = template::copy(&init, &INIT, folder);
         configure(&data, &format!("port = {}\n{text}", ports[0]));
         vec![OsString::from("-D"), OsString::from(data)]
     };

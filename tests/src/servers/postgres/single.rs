@@ -29,7 +29,7 @@ impl Postgres {
 
     /// A server that has each commit on the disk before it answers.
     pub async fn start_durable() -> Self {
-        Postgres::start_with(&["fsync = on"]).await
+        Postgres::start_with(recipe::DURABLE).await
     }
 
     /// A server that counts the statements it is asked, for [`calls_like`](Self::calls_like).

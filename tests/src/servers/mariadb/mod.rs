@@ -1,0 +1,7 @@
+//! Private MariaDB servers.
+
+mod recipe;
+mod single;
+mod watching;
+
+pub use single::MariaDb;
