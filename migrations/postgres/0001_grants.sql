@@ -83,15 +83,6 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- Ends a lease's grant where there is no line, without locking first.
-CREATE FUNCTION leases_end_plain(k smallint, n text, h bytea, now_us bigint) RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-    UPDATE leases_grants SET holder = NULL, owner = NULL, note = NULL, expires_at = now_us
-        WHERE kind = k AND name = n AND slot = 0 AND holder = h AND expires_at > now_us AND plain;
-    RETURN FOUND;
-END $$;
-
 -- The lowest slot that nobody holds, also where rows are missing.
 CREATE FUNCTION leases_free_slot(k smallint, n text) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
@@ -190,25 +181,20 @@ BEGIN
     END LOOP;
 END $$;
 
--- Ends the live grant of exactly this holder. Loss: none, or why there is none (0: it expired). With `late`, an
--- ask of this holder's that may yet come is refused until then.
-CREATE FUNCTION leases_release(
-    k smallint, n text, h bytea, late bigint, own text, told bigint,
-    OUT loss smallint, OUT woken bytea
-) LANGUAGE plpgsql AS $$
+-- Ends the live grant of exactly this holder. Answers 8 bytes, below zero where it was held, else why it was not
+-- (0: it expired); and 16 for each who is woken. With `late`, an ask of this holder's that may yet come is
+-- refused until then.
+CREATE FUNCTION leases_release(k smallint, n text, h bytea, late bigint, own text, told bigint)
+RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
-    now_us bigint := leases_now(told);
+    now_us bigint;
     is_plain boolean;
+    loss bigint := -1;
+    woken bytea;
 BEGIN
-    woken := ''::bytea;
-    IF late IS NULL THEN
-        IF k = 1 AND leases_end_plain(k, n, h, now_us) THEN
-            RETURN;
-        END IF;
-        IF NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n AND slot = 0) THEN
-            loss := 0;
-            RETURN;
-        END IF;
+    IF late IS NULL AND NOT EXISTS (
+        SELECT FROM leases_grants WHERE kind = k AND name = n AND slot = 0) THEN
+        RETURN int8send(0);
     END IF;
     is_plain := leases_lock(k, n);
     now_us := leases_now(told);
@@ -219,7 +205,7 @@ BEGIN
     IF late IS NOT NULL THEN
         is_plain := leases_refuse(k, n, h, now_us, late);
     END IF;
-    woken := woken || leases_finish(k, n, is_plain, now_us, own);
+    RETURN int8send(loss) || woken || leases_finish(k, n, is_plain, now_us, own);
 END $$;
 
 -- Removes this holder's own ticket and any grant of its that was not delivered.

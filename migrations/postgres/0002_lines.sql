@@ -30,64 +30,56 @@ BEGIN
     RETURN (SELECT number FROM leases_tickets WHERE holder = h AND kind + 0 = k AND name || '' = n);
 END $$;
 
--- Asks. Code: 1 granted (slot, fence, ends in, bounded by its max-hold), 2 waiting (position in `slot`, looks
--- again in `ends_in`), 3 busy (could be free in `ends_in`), 4 the line is full. `woken`: see leases_tell.
+-- Asks. Answers 8 bytes where that says all: above zero the fence of a lease granted as it was asked for, else, with
+-- the sign changed, in how many microseconds a busy key could be free. Else what leases_ask_locked answers,
+-- packed: 8 bytes each, and 16 for each of `woken`.
 CREATE FUNCTION leases_ask(
     k smallint, n text, h bytea, places integer, o text, what text, ttl bigint, max_hold bigint,
-    patience bigint, own text, told bigint,
-    OUT code smallint, OUT slot integer, OUT fence bigint, OUT ends_in bigint, OUT bounded boolean,
-    OUT woken bytea
-) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+    patience bigint, own text, told bigint
+) RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
     now_us bigint := leases_now(told);
-    first record;
+    retry_in bigint;
+    granted bigint;
+    held record;
+    a record;
 BEGIN
-    woken := ''::bytea;
-    SELECT g.holder, g.owner, g.expires_at, g.plain INTO first FROM leases_grants g
-        WHERE g.kind = k AND g.name = n AND g.slot = 0;
     IF k = 1 THEN
-        -- A lease that is free and has no line.
+        UPDATE leases_grants SET
+            holder = h, owner = o, note = what, fence = greatest(fence + 1, now_us), since = now_us,
+            expires_at = now_us + least(ttl, max_hold), not_after = now_us + max_hold
+            WHERE kind = k AND name = n AND slot = 0
+                AND plain AND (holder IS NULL OR expires_at <= now_us)
+            RETURNING fence INTO granted;
+        IF FOUND THEN
+            RETURN int8send(granted);
+        END IF;
+        SELECT holder, owner, expires_at INTO held FROM leases_grants
+            WHERE kind = k AND name = n AND slot = 0;
         IF NOT FOUND THEN
-            INSERT INTO leases_grants AS g
+            INSERT INTO leases_grants
                 (kind, name, slot, holder, owner, note, fence, since, expires_at, not_after)
                 VALUES (k, n, 0, h, o, what, now_us, now_us,
                     now_us + least(ttl, max_hold), now_us + max_hold)
-                ON CONFLICT DO NOTHING RETURNING g.fence INTO fence;
-        ELSIF first.plain AND (first.holder IS NULL OR first.expires_at <= now_us) THEN
-            UPDATE leases_grants g SET
-                holder = h, owner = o, note = what, fence = greatest(g.fence + 1, now_us),
-                since = now_us, expires_at = now_us + least(ttl, max_hold),
-                not_after = now_us + max_hold
-                WHERE g.kind = k AND g.name = n AND g.slot = 0
-                    AND g.plain AND (g.holder IS NULL OR g.expires_at <= now_us)
-                RETURNING g.fence INTO fence;
-        -- One that is held by another: a refusal takes no lock and writes nothing.
-        ELSIF patience IS NULL AND first.expires_at > now_us AND first.holder <> h
-            AND (o IS NULL OR first.owner IS DISTINCT FROM o) THEN
-            code := 3;
-            ends_in := first.expires_at - now_us;
-            IF NOT first.plain THEN
-                ends_in := leases_retry_in(k, n, now_us);
+                ON CONFLICT DO NOTHING;
+            IF FOUND THEN
+                RETURN int8send(now_us);
             END IF;
-            RETURN;
-        END IF;
-        IF fence IS NOT NULL THEN
-            code := 1;
-            slot := 0;
-            ends_in := least(ttl, max_hold);
-            bounded := coalesce(max_hold <= ttl, false);
-            RETURN;
+        -- One that is held by another: a refusal takes no lock and writes nothing.
+        ELSIF patience IS NULL AND held.expires_at > now_us AND held.holder <> h
+            AND (o IS NULL OR held.owner IS DISTINCT FROM o) THEN
+            retry_in := leases_retry_in(k, n, now_us);
         END IF;
     ELSIF patience IS NULL THEN
-        ends_in := leases_full(k, n, h, places, o, now_us);
-        IF ends_in IS NOT NULL THEN
-            code := 3;
-            RETURN;
-        END IF;
+        retry_in := leases_full(k, n, h, places, o, now_us);
     END IF;
-    SELECT * INTO code, slot, fence, ends_in, bounded, woken
-        FROM leases_ask_locked(k, n, h, places, o, what, ttl, max_hold, patience, own, told);
+    IF retry_in IS NOT NULL THEN
+        RETURN int8send(-retry_in);
+    END IF;
+    SELECT * INTO a FROM leases_ask_locked(
+        k, n, h, places, o, what, ttl, max_hold, patience, own, told);
+    RETURN int8send(a.code) || int8send(coalesce(a.slot, 0)) || int8send(coalesce(a.fence, 0))
+        || int8send(coalesce(a.ends_in, 0)) || int8send(coalesce(a.bounded, false)::integer) || a.woken;
 END $$;
 
 -- Whether a semaphore surely refuses this ask and nothing of it is to be changed, read without a lock; answers
@@ -115,7 +107,9 @@ BEGIN
     RETURN least(held.earliest, line.earliest) - now_us;
 END $$;
 
--- The same under the key's lock, by the rules.
+-- Asks under the key's lock, by the rules. Code: 1 granted (slot, fence, ends in, bounded by its max-hold), 2
+-- waiting (position in `slot`, looks again in `ends_in`), 3 busy (could be free in `ends_in`), 4 the line is full.
+-- `woken`: see leases_tell.
 CREATE FUNCTION leases_ask_locked(
     k smallint, n text, h bytea, places integer, o text, what text, ttl bigint, max_hold bigint,
     patience bigint, own text, told bigint,

@@ -9,27 +9,54 @@ use crate::backend::Refreshed;
 use crate::error::Loss;
 use crate::fence::{Fence, Verdict};
 use crate::holder::HolderId;
-use crate::spec::{Answer, End, Granted, HolderView, KeyView, WaiterView};
+use crate::spec::{Answer, Ask, Change, End, Granted, HolderView, KeyView, WaiterView};
 use crate::sql::error::Failure;
 use crate::terms::{Limit, Note, Owner};
 
 /// Every answer is what a function of this version says; anything else is a failure.
 type Read<T> = Result<T, Failure>;
 
-pub(super) fn answer(row: &PgRow) -> Read<Answer> {
-    let ends_in = || micros(number(row, "ends_in")?);
-    Ok(match number(row, "code")? {
-        1 => Answer::Granted(Granted {
-            slot: small(number(row, "slot")?)?,
-            fence: fence(number(row, "fence")?)?,
-            ends_in: ends_in()?,
-            end: end(row)?,
-        }),
-        2 => Answer::Waiting { position: small(number(row, "slot")?)?, retry_in: ends_in()? },
-        3 => Answer::Busy { retry_in: ends_in()? },
-        4 => Answer::LineFull,
-        code => return Err(strange("code", code)),
+/// What `leases_ask` answers, as it packs it.
+pub(super) fn answer(row: &PgRow, ask: &Ask) -> Read<Change<Answer>> {
+    let bytes: Vec<u8> = get(row, 0)?;
+    let (eights, []) = bytes.as_chunks::<8>() else { return Err(strange("bytes", bytes.len())) };
+    let numbers: Vec<_> = eights.iter().map(|eight| i64::from_be_bytes(*eight)).collect();
+    Ok(match *numbers {
+        [granted] if granted > 0 => alone(Answer::Granted(granted_as_asked(granted, ask)?)),
+        [busy] => alone(Answer::Busy { retry_in: micros(-busy)? }),
+        [code, slot, number, ends_in, bounded, ..] => {
+            let answer = match code {
+                1 => Answer::Granted(Granted {
+                    slot: small(slot)?,
+                    fence: fence(number)?,
+                    ends_in: micros(ends_in)?,
+                    end: if bounded == 1 { End::MaxHold } else { End::Ttl },
+                }),
+                2 => Answer::Waiting { position: small(slot)?, retry_in: micros(ends_in)? },
+                3 => Answer::Busy { retry_in: micros(ends_in)? },
+                4 => Answer::LineFull,
+                code => return Err(strange("code", code)),
+            };
+            Change { answer, wake: holders(bytes.get(40..).unwrap_or_default())? }
+        }
+        _ => return Err(strange("bytes", bytes.len())),
     })
+}
+
+/// A change that concerns nobody else.
+fn alone<T>(answer: T) -> Change<T> {
+    Change { answer, wake: Vec::new() }
+}
+
+/// A lease that was free: what it was granted is what was asked for.
+fn granted_as_asked(number: i64, ask: &Ask) -> Read<Granted> {
+    let ttl = ask.ttl.as_duration();
+    let max_hold = ask.max_hold.map(|max_hold| max_hold.as_duration());
+    let (ends_in, end) = match max_hold {
+        Some(max_hold) if max_hold <= ttl => (max_hold, End::MaxHold),
+        _ => (ttl, End::Ttl),
+    };
+    Ok(Granted { slot: 0, fence: fence(number)?, ends_in, end })
 }
 
 pub(super) fn refreshed(row: &PgRow) -> Read<Refreshed> {
@@ -43,22 +70,29 @@ pub(super) fn refreshed(row: &PgRow) -> Read<Refreshed> {
     })
 }
 
-pub(super) fn released(row: &PgRow) -> Read<Result<(), Loss>> {
-    let why: Option<i16> = get(row, "loss")?;
-    Ok(why.map_or(Ok(()), |why| Err(loss(i64::from(why)))))
+/// What `release.sql` answers: nothing where a lease that has no line was held.
+pub(super) fn released(row: &PgRow) -> Read<Change<Result<(), Loss>>> {
+    let bytes: Option<Vec<u8>> = get(row, 0)?;
+    let Some(bytes) = bytes else { return Ok(alone(Ok(()))) };
+    let (code, woken) = bytes.split_first_chunk().ok_or_else(|| strange("bytes", bytes.len()))?;
+    let code = i64::from_be_bytes(*code);
+    let answer = if code < 0 { Ok(()) } else { Err(loss(code)) };
+    Ok(Change { answer, wake: holders(woken)? })
 }
 
 pub(super) fn revoked(row: &PgRow) -> Read<u32> {
     small(get(row, "revoked")?)
 }
 
-/// Whom of this process to wake, 16 bytes each.
+/// Whom of this process to wake.
 pub(super) fn woken(row: &PgRow) -> Read<Vec<HolderId>> {
     let bytes: Option<Vec<u8>> = get(row, "woken")?;
-    let bytes = bytes.unwrap_or_default();
-    let (ids, []) = bytes.as_chunks() else {
-        return Err(strange("bytes", bytes.len()));
-    };
+    holders(&bytes.unwrap_or_default())
+}
+
+/// 16 bytes each.
+fn holders(bytes: &[u8]) -> Read<Vec<HolderId>> {
+    let (ids, []) = bytes.as_chunks() else { return Err(strange("bytes", bytes.len())) };
     Ok(ids.iter().map(|id| HolderId::from_bytes(*id)).collect())
 }
 

@@ -6,11 +6,11 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, PgConnection, Postgres};
 
-pub(super) const ASK: &str = "SELECT code, slot, fence, ends_in, bounded, woken \
-    FROM leases_ask($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+pub(super) const ASK_ONCE: &str = include_str!("ask_once.sql");
+pub(super) const ASK_WAITING: &str = include_str!("ask_waiting.sql");
 pub(super) const REFRESH: &str = "SELECT code, ends_in, bounded, woken \
     FROM leases_refresh($1, $2, $3, $4, $5, $6, $7) ORDER BY number";
-pub(super) const RELEASE: &str = "SELECT loss, woken FROM leases_release($1, $2, $3, $4, $5, $6)";
+pub(super) const RELEASE: &str = include_str!("release.sql");
 pub(super) const LEAVE: &str = "SELECT woken FROM leases_leave($1, $2, $3, $4, $5, $6) AS woken";
 pub(super) const REVOKE: &str = "SELECT revoked, woken FROM leases_revoke($1, $2, $3, $4, $5)";
 pub(super) const INSPECT: &str = include_str!("inspect.sql");

@@ -79,9 +79,9 @@ fn name(key: &Key) -> Arg<'_> {
 impl Store for PostgresStore {
     fn ask<'a>(&'a self, ask: &'a Ask, attempt: &'a Attempt) -> Doing<'a, Change<Answer>> {
         Box::pin(async move {
-            let patience = match ask.mode {
-                Mode::Once => None,
-                Mode::Wait { patience } => Some(micros(patience)),
+            let (statement, patience) = match ask.mode {
+                Mode::Once => (statements::ASK_ONCE, None),
+                Mode::Wait { patience } => (statements::ASK_WAITING, Some(micros(patience))),
             };
             let max_hold = ask.max_hold.map(|max_hold| micros(max_hold.as_duration()));
             let arguments = [
@@ -97,9 +97,7 @@ impl Store for PostgresStore {
                 self.inbox(),
                 self.told(),
             ];
-            let row = self.row(attempt, statements::ASK, &arguments);
-            let row = row.await?;
-            Ok(Change { answer: replies::answer(&row)?, wake: replies::woken(&row)? })
+            replies::answer(&self.row(attempt, statement, &arguments).await?, ask)
         })
     }
 
@@ -150,9 +148,7 @@ impl Store for PostgresStore {
                 self.inbox(),
                 self.told(),
             ];
-            let row = self.row(attempt, statements::RELEASE, &arguments);
-            let row = row.await?;
-            Ok(Change { answer: replies::released(&row)?, wake: replies::woken(&row)? })
+            replies::released(&self.row(attempt, statements::RELEASE, &arguments).await?)
         })
     }
 
