@@ -13,18 +13,23 @@ use crate::failure::Failure;
 #[derive(Debug, Parser)]
 #[command(name = "leases", version, propagate_version = true)]
 pub(crate) struct Cli {
-    /// Where leases are kept; without it what LEASES_REDIS_URL says, else memory:
+    /// Where leases are kept; without it what LEASES_REDIS_URL says, else LEASES_DATABASE_URL, else
+    /// memory:
     ///
     ///   memory:                                     this command's own memory
     ///   redis://host:6379/0                         one server
     ///   redis+sentinel://host:26379,host/service/0  the primary that these Sentinels name
     ///   redis+cluster://host:6379,host              a cluster
+    ///   postgres://host:5432/database               PostgreSQL
+    ///   mysql://host:3306/database                  MySQL or MariaDB
+    ///   sqlite:path/to/file                         a file of this machine
     ///
     /// rediss for redis is over TLS. [user][:password]@ may stand before the hosts, and behind a ?
-    /// prefix=, timeout=, retention= and min_replicas=, joined by &.
+    /// timeout= and retention=, for Redis prefix= and min_replicas=, for databases connections=,
+    /// joined by &. The tables in a database are made by `leases migrate`.
     ///
     /// What is typed can be seen by other users of the machine: a password is better off in
-    /// LEASES_REDIS_URL.
+    /// LEASES_REDIS_URL or LEASES_DATABASE_URL.
     #[arg(long, global = true, value_name = "URL", verbatim_doc_comment)]
     pub(crate) backend: Option<BackendUrl>,
 
@@ -45,6 +50,22 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  leases run importer.wasm --plugin importer \
         --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz")]
     Run(RunArgs),
+
+    /// Make the tables of a database, or bring them to this version's layout.
+    ///
+    /// Safe to run from many machines at once, and again. Of a database that a later version has
+    /// changed, nothing is touched. Elsewhere than in a database there is nothing to do.
+    ///
+    /// 64 is bad usage; 69 is a backend that can't be reached, or is of a later version.
+    #[command(after_help = "Example:\n  leases migrate --backend postgres://app@db.example/app")]
+    Migrate(MigrateArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MigrateArgs {
+    /// Print one JSON document on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

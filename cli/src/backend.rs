@@ -5,7 +5,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::str::FromStr;
 
-use leases::{Error, ErrorKind, Leases};
+use leases::{Error, ErrorKind, Key, Kind, Leases, Name};
 
 use crate::failure::Failure;
 
@@ -32,7 +32,7 @@ impl fmt::Debug for BackendUrl {
 pub(crate) async fn connect(url: Option<&BackendUrl>) -> Result<Leases, Failure> {
     let (named_by, connected) = match url {
         Some(BackendUrl(url)) => ("--backend", Leases::connect(url).await),
-        None => ("LEASES_REDIS_URL", Leases::from_env().await),
+        None => (named_by_environment(), Leases::from_env().await),
     };
     connected.map_err(|error| match error.kind() {
         ErrorKind::Invalid(invalid) => Failure::usage(format_args!("{named_by}: {invalid}")),
@@ -40,8 +40,22 @@ pub(crate) async fn connect(url: Option<&BackendUrl>) -> Result<Leases, Failure>
     })
 }
 
+fn named_by_environment() -> &'static str {
+    match std::env::var_os("LEASES_REDIS_URL") {
+        Some(_) => "LEASES_REDIS_URL",
+        None => "LEASES_DATABASE_URL",
+    }
+}
+
+/// Fails where the backend can't be used as it is: a database that has no tables, perhaps.
+pub(crate) async fn check(leases: &Leases) -> Result<(), Failure> {
+    let any = Name::new("leases").map_err(Failure::usage)?;
+    let looked = leases.inspect(&Key { kind: Kind::Lease, name: any }).await;
+    looked.map(drop).map_err(|error| Failure::unavailable(causes(&error)))
+}
+
 /// What lies under an error, the nearest first. Drivers say some of it twice.
-fn causes(error: &Error) -> String {
+pub(crate) fn causes(error: &Error) -> String {
     let mut causes = Vec::new();
     let mut next = error.source();
     while let Some(cause) = next {

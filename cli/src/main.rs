@@ -5,6 +5,7 @@
 mod args;
 mod backend;
 mod failure;
+mod migrate;
 mod run;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     };
     let done = runtime().and_then(|runtime| match command {
         Command::Run(args) => runtime.block_on(run::run(args, backend.as_ref())),
+        Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
     });
     done.unwrap_or_else(|failure: Failure| failure.report())
 }

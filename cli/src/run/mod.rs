@@ -25,6 +25,7 @@ pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<E
     are_folders(&args.dir)?;
     let program = Arc::new(Program::load(&args.component)?);
     let leases = backend::connect(backend).await?;
+    backend::check(&leases).await?;
     let sandbox = Arc::new(sandbox(&args, &leases));
     let ends = instances(&program, &sandbox, args.instances).await;
     // A backend beyond this process is given back to in the background, which ends with it.

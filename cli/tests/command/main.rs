@@ -1,6 +1,8 @@
 //! The command `leases`, as it is built.
 
 mod backend;
+mod kept;
+mod migrate;
 mod run;
 mod sharing;
 mod tls;
@@ -12,7 +14,7 @@ use leases_tests::guests;
 /// The command, on memory unless it is told otherwise.
 fn leases() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_leases"));
-    command.env_remove("LEASES_REDIS_URL");
+    command.env_remove("LEASES_REDIS_URL").env_remove("LEASES_DATABASE_URL");
     command
 }
 

@@ -1,4 +1,4 @@
-//! Two commands of four instances each, which share the sample's import over one Redis.
+//! Two commands of four instances each, which share the sample's import over one backend.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,10 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-use leases::Leases;
 use leases_tests::guests;
-use leases_tests::servers::Redis;
 use tempfile::TempDir;
 
+use crate::kept::Kept;
 use crate::leases;
 
 /// One command, and the threads that read what it prints.
@@ -32,9 +31,9 @@ struct Said {
 
 impl Importing {
     /// Starts it; each line that it prints is sent on.
-    fn start(process: usize, redis: &Redis, out: &Path, args: &[&str], to: Sender<Said>) -> Self {
+    fn start(process: usize, kept: &Kept, out: &Path, args: &[&str], to: Sender<Said>) -> Self {
         let mut command = leases();
-        command.args(["run", "--backend", &redis.url(), "--instances", "4"]);
+        command.args(["run", "--backend", &kept.url(), "--instances", "4"]);
         command.args(["--allow", "import:*", "--allow", "source:*"]);
         command.arg("--dir").arg(format!("{}::/tables", tables().display()));
         command.arg("--dir").arg(format!("{}::/out", out.display()));
@@ -80,10 +79,10 @@ enum End {
 }
 
 /// Two commands that are started at once, and all that they say.
-fn two(redis: &Redis, out: &Path, args: &[&str]) -> (Importing, Importing, Receiver<Said>) {
+fn two(kept: &Kept, out: &Path, args: &[&str]) -> (Importing, Importing, Receiver<Said>) {
     let (to, said) = channel();
-    let first = Importing::start(0, redis, out, args, to.clone());
-    let second = Importing::start(1, redis, out, args, to);
+    let first = Importing::start(0, kept, out, args, to.clone());
+    let second = Importing::start(1, kept, out, args, to);
     (first, second, said)
 }
 
@@ -140,13 +139,12 @@ fn folder() -> TempDir {
 
 /// Nobody can read from the source before both have taken tables: however late one of them begins,
 /// both have a share.
-#[tokio::test]
-async fn two_commands_share_the_tables_exactly_once() {
-    let (redis, out) = (Redis::start().await, folder());
-    let leases = Leases::connect(redis.url()).await.expect("it is there");
+async fn share_exactly_once(kept: Kept) {
+    let out = folder();
+    let leases = kept.connect().await;
     let source = leases.semaphore("source:tz", 2).expect("a name");
     let places = [source.clone().acquire().await, source.acquire().await];
-    let (first, second, said) = two(&redis, out.path(), &["--pace", "20"]);
+    let (first, second, said) = two(&kept, out.path(), &["--pace", "20"]);
     let mut all = took(0, &said);
     if of(1, "took", &all).is_empty() {
         all.extend(took(1, &said));
@@ -165,11 +163,10 @@ async fn two_commands_share_the_tables_exactly_once() {
 }
 
 /// An instance of one of the commands traps in the middle of a table; somebody else imports it.
-#[tokio::test]
-async fn a_trap_in_one_command_costs_no_table() {
-    let (redis, out) = (Redis::start().await, folder());
+async fn trap_in_one(kept: Kept) {
+    let out = folder();
     let args = ["--pace", "20", "--trap-in", "europe"];
-    let (first, second, _said) = two(&redis, out.path(), &args);
+    let (first, second, _said) = two(&kept, out.path(), &args);
     let ends = [first, second].map(|importing| importing.end(End::ByItself));
     let statuses: BTreeSet<_> = ends.iter().map(|(status, _)| *status).collect();
     assert_eq!(statuses, BTreeSet::from([Some(0), Some(1)]), "one of them trapped: {ends:?}");
@@ -178,14 +175,13 @@ async fn a_trap_in_one_command_costs_no_table() {
 
 /// One of two commands is killed while it holds tables, which it is too slow to finish: the other
 /// has them when their ttl is over.
-#[tokio::test]
-async fn a_killed_command_costs_no_table() {
-    let (redis, out) = (Redis::start().await, folder());
+async fn kill_one(kept: Kept) {
+    let out = folder();
     let (to, said) = channel();
     let slow = ["--ttl", "5", "--batch", "1", "--pace", "500"];
-    let first = Importing::start(0, &redis, out.path(), &slow, to.clone());
+    let first = Importing::start(0, &kept, out.path(), &slow, to.clone());
     let mut all = took(0, &said);
-    let second = Importing::start(1, &redis, out.path(), &["--ttl", "5", "--pace", "20"], to);
+    let second = Importing::start(1, &kept, out.path(), &["--ttl", "5", "--pace", "20"], to);
     all.extend(took(1, &said));
     let (status, _) = first.end(End::Killed);
     assert_eq!(status, None, "it was killed");
@@ -195,4 +191,54 @@ async fn a_killed_command_costs_no_table() {
     assert_eq!(of(0, "imported", &all), BTreeSet::new(), "the first was too slow for any");
     assert_eq!(of(1, "imported", &all).len(), 12);
     assert!(of(1, "imported", &all).is_superset(&of(0, "took", &all)));
+}
+
+#[tokio::test]
+async fn two_commands_share_the_tables_exactly_once_over_redis() {
+    share_exactly_once(Kept::in_redis().await).await;
+}
+
+#[tokio::test]
+async fn two_commands_share_the_tables_exactly_once_over_postgres() {
+    share_exactly_once(Kept::in_postgres().await).await;
+}
+
+#[tokio::test]
+async fn two_commands_share_the_tables_exactly_once_over_mariadb() {
+    share_exactly_once(Kept::in_mariadb().await).await;
+}
+
+#[tokio::test]
+async fn two_commands_share_the_tables_exactly_once_over_sqlite() {
+    share_exactly_once(Kept::in_sqlite().await).await;
+}
+
+#[tokio::test]
+async fn a_trap_in_one_command_costs_no_table_over_redis() {
+    trap_in_one(Kept::in_redis().await).await;
+}
+
+#[tokio::test]
+async fn a_trap_in_one_command_costs_no_table_over_postgres() {
+    trap_in_one(Kept::in_postgres().await).await;
+}
+
+#[tokio::test]
+async fn a_killed_command_costs_no_table_over_redis() {
+    kill_one(Kept::in_redis().await).await;
+}
+
+#[tokio::test]
+async fn a_killed_command_costs_no_table_over_postgres() {
+    kill_one(Kept::in_postgres().await).await;
+}
+
+#[tokio::test]
+async fn a_killed_command_costs_no_table_over_mariadb() {
+    kill_one(Kept::in_mariadb().await).await;
+}
+
+#[tokio::test]
+async fn a_killed_command_costs_no_table_over_sqlite() {
+    kill_one(Kept::in_sqlite().await).await;
 }

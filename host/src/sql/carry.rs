@@ -1,9 +1,10 @@
 //! Carrying an operation to its end, whoever waits for it, and one after the other for a holder.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::attempt::Attempt;
@@ -36,15 +37,18 @@ struct Flights {
     number: u64,
     /// The last operation of each holder that has one under way.
     last: HolderMap<Flight>,
+    /// Those that others wait for, by their numbers.
+    followed: HashMap<u64, Flight>,
     /// Asks whose end is not known, since when: they may be carried out yet.
     doubtful: HolderMap<Instant>,
 }
 
-/// An operation under way. Its sender is dropped when it ends.
-#[derive(Debug, Clone)]
+/// An operation under way.
+#[derive(Debug)]
 struct Flight {
     number: u64,
-    ended: watch::Receiver<()>,
+    /// Dropped with it: what comes later about the same holder waits for that.
+    next: Option<oneshot::Sender<()>>,
 }
 
 /// An operation, on what it is about.
@@ -96,11 +100,10 @@ impl Carrier {
         let (store, wakes, timeout) = (Arc::clone(store), wakes.clone(), *timeout);
         let flight = tokio::spawn(async move {
             let deadline = Instant::now() + timeout;
-            if let Some(mut before) = before {
-                let ended = async { while before.ended.changed().await.is_ok() {} };
-                if timeout_at(deadline, ended).await.is_err() {
-                    return Err(Failure::NotConnected { within: timeout, last: None });
-                }
+            if let Some(before) = before
+                && timeout_at(deadline, before).await.is_err()
+            {
+                return Err(Failure::NotConnected { within: timeout, last: None });
             }
             let may_come_late = landing.may_come_late();
             let tries = Tries { deadline, timeout, repeat, may_come_late };
@@ -114,17 +117,22 @@ impl Carrier {
         flight.await.unwrap_or(Err(Failure::Abandoned))
     }
 
-    /// Takes a place behind the last operation of the same holder.
-    fn take_off(&self, role: Role) -> (Option<Flight>, Landing) {
-        let (sender, ended) = watch::channel(());
+    /// Takes a place behind the last operation of the same holder, which ends when what is answered
+    /// here does.
+    fn take_off(&self, role: Role) -> (Option<oneshot::Receiver<()>>, Landing) {
         let flights = Arc::clone(&self.flights);
         let mut all = locked(&flights);
         all.number += 1;
         let number = all.number;
-        let before =
-            role.holder().and_then(|holder| all.last.insert(holder, Flight { number, ended }));
+        let before = role.holder().and_then(|holder| {
+            let mut before = all.last.insert(holder, Flight { number, next: None })?;
+            let (next, ended) = oneshot::channel();
+            before.next = Some(next);
+            all.followed.insert(before.number, before);
+            Some(ended)
+        });
         drop(all);
-        (before, Landing { flights, role, number, _sender: sender })
+        (before, Landing { flights, role, number })
     }
 }
 
@@ -142,7 +150,6 @@ struct Landing {
     flights: Arc<Mutex<Flights>>,
     role: Role,
     number: u64,
-    _sender: watch::Sender<()>,
 }
 
 impl Landing {
@@ -173,6 +180,8 @@ impl Drop for Landing {
         let mut flights = locked(&self.flights);
         if flights.last.get(&holder).is_some_and(|flight| flight.number == self.number) {
             flights.last.remove(&holder);
+        } else {
+            flights.followed.remove(&self.number);
         }
     }
 }

@@ -72,6 +72,11 @@ impl Plugin {
         command::run(&mut command::cargo(["build", "--package", "leases-cli"]))?;
         let name = format!("leases{}", std::env::consts::EXE_SUFFIX);
         let leases = workspace::target().join("debug").join(name);
+        // Of a database it makes the tables. The command is not shown: it may hold a password.
+        let mut migrate = command::program(&leases);
+        migrate.args(["migrate", "--backend", &processes.backend]).stdout(Stdio::null());
+        let status = migrate.status().with_context(|| format!("starting {}", leases.display()))?;
+        ensure!(status.success(), "`leases migrate` failed: {status}");
         Ok(Plugin { component, leases, processes })
     }
 

@@ -1,0 +1,28 @@
+//! `leases migrate`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::args::MigrateArgs;
+use crate::backend::{self, BackendUrl};
+use crate::failure::Failure;
+
+/// Brings the backend's tables to this version's layout, and says how many steps that took.
+pub(crate) async fn migrate(
+    args: MigrateArgs,
+    url: Option<&BackendUrl>,
+) -> Result<ExitCode, Failure> {
+    let leases = backend::connect(url).await?;
+    let applied = leases.migrate().await;
+    let applied = applied.map_err(|error| Failure::unavailable(backend::causes(&error)))?;
+    let said = match (args.json, applied) {
+        (true, applied) => json!({ "applied": applied }).to_string(),
+        (false, 0) => "nothing to apply".to_owned(),
+        (false, 1) => "applied 1 migration".to_owned(),
+        (false, several) => format!("applied {several} migrations"),
+    };
+    writeln!(std::io::stdout(), "{said}").map_err(Failure::output)?;
+    Ok(ExitCode::SUCCESS)
+}
