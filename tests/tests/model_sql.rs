@@ -33,6 +33,46 @@ fn postgres_does_what_the_model_does_where_calls_are_missed() {
     on("postgres://postgres@127.0.0.1:54999/postgres", &MISSED, 1..80, 400);
 }
 
+#[test]
+fn sqlite_does_what_the_model_does() {
+    in_a_file(&FEW, 1..80, 300);
+}
+
+#[test]
+fn sqlite_does_what_the_model_does_with_many_slots() {
+    in_a_file(&MANY, 100..300, 30);
+}
+
+#[test]
+fn sqlite_does_what_the_model_does_where_calls_are_missed() {
+    in_a_file(&MISSED, 1..80, 400);
+}
+
+#[test]
+fn mariadb_does_what_the_model_does() {
+    on(&mariadb(), &FEW, 1..80, 300);
+}
+
+#[test]
+fn mariadb_does_what_the_model_does_with_many_slots() {
+    on(&mariadb(), &MANY, 100..300, 30);
+}
+
+#[test]
+fn mariadb_does_what_the_model_does_where_calls_are_missed() {
+    on(&mariadb(), &MISSED, 1..80, 400);
+}
+
+fn mariadb() -> String {
+    std::env::var("LEASES_TEST_MYSQL").expect("a URL of a MariaDB in LEASES_TEST_MYSQL")
+}
+
+fn in_a_file(mix: &Mix, length: Range<usize>, lists: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("leases.db");
+    on(&format!("sqlite:{}", file.display()), mix, length, lists);
+}
+
 /// One server for so many lists, one after the other.
 fn on(url: &str, mix: &Mix, length: Range<usize>, lists: u32) {
     let (runtime, time) = (runtime(), ManualClock::new());
