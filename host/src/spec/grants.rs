@@ -15,7 +15,7 @@ use super::{End, Granted};
 const SEARCHED_MAX: usize = 16;
 
 /// One hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) holder: HolderId,
     pub(crate) owner: Option<Owner>,
