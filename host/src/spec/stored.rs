@@ -7,7 +7,7 @@ use super::grants::Grants;
 use super::line::Line;
 
 pub(crate) use super::departed::Departure;
-pub(crate) use super::grants::Grant;
+pub(crate) use super::grants::{Grant, Unseen};
 pub(crate) use super::line::Ticket;
 
 /// All that is stored of a key.
@@ -17,6 +17,8 @@ pub(crate) struct StoredKey {
     pub(crate) last_fence: u64,
     /// By slot. One that has ended since is found to have when a transition runs.
     pub(crate) grants: Vec<(u32, Grant)>,
+    /// Those that are not among them, if any are not.
+    pub(crate) unseen: Option<Unseen>,
     /// By number.
     pub(crate) tickets: Vec<Ticket>,
     /// In the order in which they went.
@@ -27,21 +29,17 @@ impl KeyState {
     /// The state that was stored. When it may be forgotten is to be told by what is stored: its
     /// last end is not among it.
     pub(crate) fn restored(stored: StoredKey) -> Self {
-        let StoredKey { last_fence, grants: stored_grants, tickets, departed } = stored;
-        let mut grants = Grants::default();
-        for (slot, grant) in stored_grants {
-            grants.put(slot, grant);
-        }
+        let StoredKey { last_fence, grants, unseen, tickets, departed } = stored;
         KeyState {
             last_fence,
-            grants,
+            grants: Grants::restored(grants, unseen),
             line: Line::restored(tickets),
             departed: Departed::restored(departed),
             ..KeyState::default()
         }
     }
 
-    /// Who holds, by slot.
+    /// Who holds, by slot, of those that are not only counted.
     pub(crate) fn grants(&self) -> impl Iterator<Item = (u32, &Grant)> {
         self.grants.iter()
     }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::link::{Dialect, Link};
-use super::load::name;
+use super::load::{Reads, name};
 use super::row::{Answers, Read};
 use super::save::Calls;
 use super::script::{Arg, Script};
@@ -129,7 +129,8 @@ impl<D: Dialect> Link<'_, D> {
     }
 
     async fn ask_locked(&mut self, ask: &Ask) -> Result<Change<Answer>, Failure> {
-        let before = self.load(&ask.key).await?;
+        let reads = Reads::Of { holders: &[ask.holder], owner: ask.owner.as_ref() };
+        let before = self.load(&ask.key, reads).await?;
         if before.refuses(ask.holder) {
             // It left before this ask of its came.
             self.commit_nothing().await?;

@@ -1,7 +1,7 @@
 //! Ending: release, leave, revoke; and what all do that change a key by the rules.
 
 use super::link::{Dialect, Link};
-use super::load::{Stored, name};
+use super::load::{Reads, Stored, name};
 use super::save::{Calls, Changed, Writer};
 use super::script::{Arg, Script};
 use crate::clock::Timestamp;
@@ -36,7 +36,7 @@ impl<D: Dialect> Link<'_, D> {
         }
         let release =
             |state: &mut KeyState, now, rules: &Rules| state.release(of.holder, now, rules);
-        let change = self.change(&of.key, self.refuse(of), release).await?;
+        let change = self.change(&of.key, of.reads(), self.refuse(of), release).await?;
         Ok(change.unwrap_or(Change { answer: Err(Loss::Expired), wake: Vec::new() }))
     }
 
@@ -44,7 +44,7 @@ impl<D: Dialect> Link<'_, D> {
         if self.end_plain(of).await? == Found::Other {
             let leave =
                 |state: &mut KeyState, now, rules: &Rules| state.leave(of.holder, now, rules);
-            if let Some(change) = self.change(&of.key, self.refuse(of), leave).await? {
+            if let Some(change) = self.change(&of.key, of.reads(), self.refuse(of), leave).await? {
                 return Ok(change);
             }
         }
@@ -57,7 +57,7 @@ impl<D: Dialect> Link<'_, D> {
         slot: Option<u32>,
     ) -> Result<Change<u32>, Failure> {
         let revoke = |state: &mut KeyState, now, rules: &Rules| state.revoke(slot, now, rules);
-        let change = self.change(key, None, revoke).await?;
+        let change = self.change(key, Reads::All, None, revoke).await?;
         Ok(change.unwrap_or(Change { answer: 0, wake: Vec::new() }))
     }
 
@@ -86,10 +86,11 @@ impl<D: Dialect> Link<'_, D> {
     async fn change<T: Send>(
         &mut self,
         key: &Key,
+        reads: Reads<'_>,
         refuse: Option<HolderId>,
         by: impl FnOnce(&mut KeyState, Timestamp, &Rules) -> Change<T> + Send,
     ) -> Result<Option<Change<T>>, Failure> {
-        let before = self.load(key).await?;
+        let before = self.load(key, reads).await?;
         if before.is_plain.is_none() && refuse.is_none() {
             self.commit_nothing().await?;
             return Ok(None);
@@ -133,5 +134,12 @@ impl<D: Dialect> Link<'_, D> {
         let script = self.script();
         self.commit(script).await?;
         Ok(())
+    }
+}
+
+impl Holding {
+    /// What is read to end it.
+    fn reads(&self) -> Reads<'_> {
+        Reads::Of { holders: std::slice::from_ref(&self.holder), owner: None }
     }
 }

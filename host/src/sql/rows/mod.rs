@@ -12,6 +12,7 @@ mod forget;
 mod guard;
 mod link;
 mod load;
+mod plain;
 mod refresh;
 mod row;
 mod save;

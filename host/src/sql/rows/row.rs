@@ -88,9 +88,13 @@ impl Row {
         self.maybe_bytes(column)?.ok_or_else(|| strange("value", "none"))
     }
 
+    pub(super) fn maybe_small(&self, column: usize) -> Read<Option<u32>> {
+        let small = |number| u32::try_from(number).map_err(|_| strange("number", number));
+        self.maybe_number(column)?.map(small).transpose()
+    }
+
     pub(super) fn small(&self, column: usize) -> Read<u32> {
-        let number = self.number(column)?;
-        u32::try_from(number).map_err(|_| strange("number", number))
+        self.maybe_small(column)?.ok_or_else(|| strange("number", "none"))
     }
 
     pub(super) fn time(&self, column: usize) -> Read<Timestamp> {

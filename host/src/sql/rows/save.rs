@@ -75,6 +75,9 @@ impl Writer<'_> {
             match rows.next_if(|row| row.slot == slot) {
                 Some(row) if row.grant.as_ref() == Some(grant) => {}
                 Some(_) => self.add(|all| &all.set_slot, key, &granted(slot, grant)),
+                None if before.has_row(slot) => {
+                    self.add(|all| &all.set_slot, key, &granted(slot, grant));
+                }
                 None => {
                     has_first |= slot == 0;
                     let plain = Arg::Number(i64::from(slot > 0 || is_plain));

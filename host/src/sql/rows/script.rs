@@ -52,7 +52,7 @@ pub(super) enum Arg<'a> {
     MaybeNumber(Option<i64>),
     Bytes(&'a [u8]),
     MaybeBytes(Option<&'a [u8]>),
-    /// The values of a list, with commas between them.
+    /// The values of a list, with commas between them; one that nothing equals where it has none.
     List(&'a [&'a [u8]]),
 }
 
@@ -193,6 +193,7 @@ impl Request {
             Arg::MaybeNumber(number) => self.number(number, how),
             Arg::Bytes(bytes) => self.bytes(Some(bytes), how),
             Arg::MaybeBytes(bytes) => self.bytes(bytes, how),
+            Arg::List([]) => self.text.push_str("NULL"),
             Arg::List(list) => {
                 for (place, bytes) in list.iter().enumerate() {
                     if place > 0 {
