@@ -14,5 +14,8 @@ CREATE TABLE IF NOT EXISTS leases_tickets (
     inbox      VARBINARY(64)  NOT NULL,              -- of its process
     woken      BOOLEAN        NOT NULL DEFAULT FALSE, -- told to ask now, and has not asked since
     PRIMARY KEY (kind, name, number),
+    KEY leases_tickets_holder (holder),
+    KEY leases_tickets_lapses (kind, name, lapses_at),
+    KEY leases_tickets_called (kind, name, called_at),
     KEY leases_tickets_woken (inbox, woken)
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC;

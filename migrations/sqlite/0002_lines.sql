@@ -16,3 +16,6 @@ CREATE TABLE leases_tickets (
     PRIMARY KEY (kind, name, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX leases_tickets_woken ON leases_tickets (inbox) WHERE woken = 1;
+CREATE INDEX leases_tickets_lapses ON leases_tickets (kind, name, lapses_at);
+CREATE INDEX leases_tickets_holder ON leases_tickets (holder);
+CREATE INDEX leases_tickets_called ON leases_tickets (kind, name, called_at) WHERE called_at > 0;

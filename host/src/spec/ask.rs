@@ -51,7 +51,7 @@ impl KeyState {
 
     /// Rule 4: everybody who holds and everybody in front counts, and everybody in front could be
     /// admitted now under a limit of its own.
-    fn admits(&self, ask: &Ask, now: Timestamp, rules: &Rules) -> bool {
+    fn admits(&mut self, ask: &Ask, now: Timestamp, rules: &Rules) -> bool {
         let everybody = self.line.len() as usize;
         let in_front = self.line.position(ask.holder).unwrap_or(everybody);
         self.line.admits(in_front, self.grants.live(), ask.limit, now, rules)
@@ -97,7 +97,7 @@ impl KeyState {
         self.line.look_for_lapses(patience, now);
         let retry_in = self.retry_in(now, rules);
         self.line.told(position, now.after(retry_in));
-        Answer::Waiting { position: position as u32, retry_in }
+        Answer::Waiting { position: self.line.place(position), retry_in }
     }
 
     /// No later than the earliest moment at which anything ahead could lapse.

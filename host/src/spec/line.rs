@@ -37,6 +37,24 @@ pub(crate) struct Line {
     moved_on: bool,
     /// Who was called when, oldest first; one that has asked or gone since is still in it.
     calls: VecDeque<(Timestamp, u64)>,
+    /// Those that were only counted when the line was read back, if any were.
+    gap: Option<Box<Gap>>,
+}
+
+/// Tickets of a long line that were only counted. What the rules find out by going through the line
+/// from its front, they seldom need them for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// How many of the tickets that were read stand before all of them.
+    pub(crate) behind: usize,
+    /// How many there are.
+    pub(crate) count: u32,
+    /// How many of them stand before the one whose ask it is; all, if it has no ticket.
+    pub(crate) before_own: u32,
+    /// No ticket lapses before this.
+    pub(crate) none_lapses_before: Timestamp,
+    /// Whether a rule would have gone through them: more has to be read.
+    pub(crate) was_reached: bool,
 }
 
 impl Ticket {
@@ -65,13 +83,14 @@ impl Ticket {
 impl Line {
     /// The line of these tickets, by their numbers.
     #[cfg(any(feature = "sqlite", feature = "mysql"))]
-    pub(crate) fn restored(tickets: Vec<Ticket>) -> Self {
+    pub(crate) fn restored(tickets: Vec<Ticket>, next_number: u64, gap: Option<Gap>) -> Self {
         let mut calls: Vec<_> =
             tickets.iter().filter_map(|ticket| Some((ticket.called_at?, ticket.number))).collect();
         calls.sort_unstable();
         let mut line = Line {
             numbers: tickets.iter().map(|ticket| (ticket.holder, ticket.number)).collect(),
-            next_number: tickets.last().map_or(0, |last| last.number + 1),
+            next_number,
+            gap: gap.map(Box::new),
             calls: calls.into(),
             tickets: tickets.into(),
             ..Line::default()
@@ -81,11 +100,35 @@ impl Line {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.tickets.is_empty()
+        self.len() == 0
     }
 
     pub(crate) fn len(&self) -> u32 {
-        self.tickets.len() as u32
+        self.tickets.len() as u32 + self.gap.as_ref().map_or(0, |gap| gap.count)
+    }
+
+    /// How many tickets are known one by one, from the front on.
+    fn front(&self) -> usize {
+        self.gap.as_ref().map_or(usize::MAX, |gap| gap.behind)
+    }
+
+    /// A rule has come to the end of those that are known.
+    fn reach_gap(&mut self) {
+        if let Some(gap) = &mut self.gap {
+            gap.was_reached = true;
+        }
+    }
+
+    /// Whether a rule has: then what it decided may be wrong.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    pub(crate) fn gap_was_reached(&self) -> bool {
+        self.gap.as_ref().is_some_and(|gap| gap.was_reached)
+    }
+
+    /// How many are in front of the ticket at `position`: of the one whose ask it is.
+    pub(crate) fn place(&self, position: usize) -> u32 {
+        let unseen = self.gap.as_ref().filter(|gap| position >= gap.behind);
+        position as u32 + unseen.map_or(0, |gap| gap.before_own)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Ticket> {
@@ -98,7 +141,7 @@ impl Line {
         owned.map(|ticket| ticket.holder)
     }
 
-    /// How many tickets are in front of this holder's; none if it has no ticket.
+    /// How many of the tickets that are known are in front of this holder's; none if it has none.
     pub(crate) fn position(&self, holder: HolderId) -> Option<usize> {
         let number = self.numbers.get(&holder)?;
         self.tickets.binary_search_by_key(number, |ticket| ticket.number).ok()
@@ -107,7 +150,7 @@ impl Line {
     /// Rule 4: whether an ask behind the first `in_front` tickets is admitted under `limit`, with
     /// `live` holders.
     pub(crate) fn admits(
-        &self,
+        &mut self,
         in_front: usize,
         live: u32,
         limit: Limit,
@@ -115,7 +158,7 @@ impl Line {
         rules: &Rules,
     ) -> bool {
         let mut taken = live;
-        for ticket in self.tickets.iter().take(in_front) {
+        for ticket in self.tickets.iter().take(in_front.min(self.front())) {
             if taken >= limit.get() {
                 return false;
             }
@@ -126,10 +169,13 @@ impl Line {
                 taken += 1;
             }
         }
+        if in_front > self.front() {
+            self.reach_gap();
+        }
         taken < limit.get()
     }
 
-    /// Joins the line at its end; answers how many are in front.
+    /// Joins the line at its end; answers its position.
     pub(crate) fn join(&mut self, mut ticket: Ticket, patience: Duration, now: Timestamp) -> usize {
         ticket.number = self.next_number;
         self.next_number += 1;
@@ -142,7 +188,7 @@ impl Line {
 
     /// A sign of life of the ticket at `position`.
     pub(crate) fn stay(&mut self, position: usize, patience: Duration, now: Timestamp) {
-        let alone = self.tickets.len() == 1;
+        let alone = self.len() == 1;
         if let Some(ticket) = self.tickets.get_mut(position) {
             ticket.lapses_at = now.after(patience);
             ticket.called_at = None;
@@ -157,6 +203,9 @@ impl Line {
         let Some(position) = self.position(holder) else { return false };
         self.numbers.remove(&holder);
         let removed = self.tickets.remove(position).is_some();
+        if let Some(gap) = self.gap.as_mut().filter(|gap| position < gap.behind) {
+            gap.behind -= 1;
+        }
         if self.tickets.is_empty() {
             self.calls.clear();
         }
@@ -189,7 +238,12 @@ impl Line {
     /// The first who was not called, if it would sleep past `end`. It will ask then, and when it is
     /// admitted call those behind it.
     pub(crate) fn first_to_sleep_past(&mut self, end: Timestamp) -> Option<HolderId> {
-        let first = self.tickets.iter_mut().find(|ticket| ticket.called_at.is_none())?;
+        let front = self.front();
+        let mut known = self.tickets.iter_mut().take(front);
+        let Some(first) = known.find(|ticket| ticket.called_at.is_none()) else {
+            self.reach_gap();
+            return None;
+        };
         if first.asks_at <= end {
             return None;
         }
@@ -208,11 +262,14 @@ impl Line {
     ) -> Vec<HolderId> {
         let mut called = Vec::new();
         let mut taken = live;
-        for ticket in &mut self.tickets {
+        let mut is_blocked = false;
+        let front = self.front();
+        for ticket in self.tickets.iter_mut().take(front) {
             if ticket.is_passed_over(now, rules) {
                 continue;
             }
             if taken >= ticket.limit.get() {
+                is_blocked = true;
                 break;
             }
             if ticket.called_at.is_none() {
@@ -225,6 +282,9 @@ impl Line {
                 taken += 1;
             }
         }
+        if !is_blocked {
+            self.reach_gap();
+        }
         if !called.is_empty() {
             self.earliest_claim_end(now, rules); // Forgets the calls that are over.
         }
@@ -233,7 +293,7 @@ impl Line {
 
     /// No later than the earliest moment at which a ticket lapses or stops holding up others.
     pub(crate) fn earliest_lapse(&mut self, now: Timestamp, rules: &Rules) -> Option<Timestamp> {
-        if self.tickets.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let lapse = Timestamp::from_micros(self.none_lapses_before_us);
@@ -264,7 +324,9 @@ impl Line {
     }
 
     fn bound_lapses(&mut self) {
-        let earliest = self.tickets.iter().map(|ticket| ticket.lapses_at.as_micros()).min();
+        let unseen = self.gap.as_ref().map(|gap| gap.none_lapses_before);
+        let lapses = self.tickets.iter().map(|ticket| ticket.lapses_at).chain(unseen);
+        let earliest = lapses.map(Timestamp::as_micros).min();
         self.none_lapses_before_us = earliest.unwrap_or_default();
         self.moved_on = false;
     }

@@ -51,7 +51,7 @@ use line::Line;
 
 pub use guarded::GuardState;
 #[cfg(any(feature = "sqlite", feature = "mysql"))]
-pub(crate) use stored::{Departure, Grant, StoredKey, Ticket, Unseen};
+pub(crate) use stored::{Departure, Gap, Grant, StoredKey, Ticket, Unseen};
 pub use view::{HolderView, KeyView, WaiterView};
 
 /// What a client asks of a key.

@@ -8,7 +8,7 @@ use super::line::Line;
 
 pub(crate) use super::departed::Departure;
 pub(crate) use super::grants::{Grant, Unseen};
-pub(crate) use super::line::Ticket;
+pub(crate) use super::line::{Gap, Ticket};
 
 /// All that is stored of a key.
 #[derive(Debug, Clone, Default)]
@@ -19,8 +19,12 @@ pub(crate) struct StoredKey {
     pub(crate) grants: Vec<(u32, Grant)>,
     /// Those that are not among them, if any are not.
     pub(crate) unseen: Option<Unseen>,
-    /// By number.
+    /// By number. None of them has lapsed.
     pub(crate) tickets: Vec<Ticket>,
+    /// The number of the next one.
+    pub(crate) next_ticket: u64,
+    /// Those that are not among them, if any are not.
+    pub(crate) gap: Option<Gap>,
     /// In the order in which they went.
     pub(crate) departed: Vec<Departure>,
 }
@@ -29,11 +33,11 @@ impl KeyState {
     /// The state that was stored. When it may be forgotten is to be told by what is stored: its
     /// last end is not among it.
     pub(crate) fn restored(stored: StoredKey) -> Self {
-        let StoredKey { last_fence, grants, unseen, tickets, departed } = stored;
+        let StoredKey { last_fence, grants, unseen, tickets, next_ticket, gap, departed } = stored;
         KeyState {
             last_fence,
             grants: Grants::restored(grants, unseen),
-            line: Line::restored(tickets),
+            line: Line::restored(tickets, next_ticket, gap),
             departed: Departed::restored(departed),
             ..KeyState::default()
         }
@@ -44,7 +48,18 @@ impl KeyState {
         self.grants.iter()
     }
 
-    /// Who waits, in line.
+    /// Whether nobody waits.
+    pub(crate) fn has_no_line(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// Whether a transition came to tickets that were only counted: what it did may be wrong, and
+    /// it is to be run again on more of the line.
+    pub(crate) fn needs_more_of_line(&self) -> bool {
+        self.line.gap_was_reached()
+    }
+
+    /// Who waits, in line, of those that are not only counted.
     pub(crate) fn tickets(&self) -> impl Iterator<Item = &Ticket> {
         self.line.iter()
     }

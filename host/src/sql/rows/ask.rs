@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::link::{Dialect, Link};
-use super::load::{Reads, name};
+use super::load::{Front, Reads, name};
 use super::row::{Answers, Read};
 use super::save::Calls;
 use super::script::{Arg, Script};
@@ -47,7 +47,8 @@ impl<D: Dialect> Link<'_, D> {
     async fn look_at_lease(&mut self, ask: &Ask) -> Result<Seen, Failure> {
         let mut script = self.script();
         let lease = script.add(&self.store.statements().look_lease, &[Arg::Bytes(name(&ask.key))]);
-        let line = self.look_at_line(&mut script, ask);
+        // Who waits, or will, is not refused: nothing is read of a line that may be long.
+        let line = (ask.mode == Mode::Once).then(|| self.look_at_line(&mut script, ask));
         let answers = self.run(script).await?;
         let Some(lease) = answers.first(lease) else { return Ok(Seen::New) };
         let (is_plain, holder) = (lease.is_true(0)?, lease.maybe_holder(1)?);
@@ -58,9 +59,9 @@ impl<D: Dialect> Link<'_, D> {
         }
         let is_own = holder == Some(ask.holder)
             || ask.owner.is_some() && ask.owner == lease.owner(2)? && holder.is_some();
-        if ask.mode != Mode::Once || holder.is_none() || is_own {
+        let Some(line) = line.filter(|_| holder.is_some() && !is_own) else {
             return Ok(Seen::Unclear);
-        }
+        };
         let retry_in = ends_at.since(now);
         let line = line_of(&answers, line)?.moves_in;
         Ok(Seen::Full { retry_in: line.map_or(retry_in, |moves_in| moves_in.min(retry_in)) })
@@ -130,15 +131,22 @@ impl<D: Dialect> Link<'_, D> {
 
     async fn ask_locked(&mut self, ask: &Ask) -> Result<Change<Answer>, Failure> {
         let reads = Reads::Of { holders: &[ask.holder], owner: ask.owner.as_ref() };
-        let before = self.load(&ask.key, reads).await?;
-        if before.refuses(ask.holder) {
-            // It left before this ask of its came.
-            self.commit_nothing().await?;
-            let answer = Answer::Busy { retry_in: Duration::ZERO };
-            return Ok(Change { answer, wake: Vec::new() });
-        }
-        let mut after = before.state();
-        let change = after.ask(ask, before.now, self.store.rules());
+        let mut front = Front::FIRST;
+        let (before, after, change) = loop {
+            let before = self.load(&ask.key, reads, front).await?;
+            if before.refuses(ask.holder) {
+                // It left before this ask of its came.
+                self.commit_nothing().await?;
+                let answer = Answer::Busy { retry_in: Duration::ZERO };
+                return Ok(Change { answer, wake: Vec::new() });
+            }
+            let mut after = before.state();
+            let change = after.ask(ask, before.now, self.store.rules());
+            if !after.needs_more_of_line() {
+                break (before, after, change);
+            }
+            front = front.longer();
+        };
         let mut calls = Calls::default();
         calls.asked(ask.holder);
         calls.woken(&change.wake);

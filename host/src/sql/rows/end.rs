@@ -1,7 +1,7 @@
 //! Ending: release, leave, revoke; and what all do that change a key by the rules.
 
 use super::link::{Dialect, Link};
-use super::load::{Reads, Stored, name};
+use super::load::{Front, Reads, Stored, name};
 use super::save::{Calls, Changed, Writer};
 use super::script::{Arg, Script};
 use crate::clock::Timestamp;
@@ -57,7 +57,7 @@ impl<D: Dialect> Link<'_, D> {
         slot: Option<u32>,
     ) -> Result<Change<u32>, Failure> {
         let revoke = |state: &mut KeyState, now, rules: &Rules| state.revoke(slot, now, rules);
-        let change = self.change(key, Reads::All, None, revoke).await?;
+        let change = self.change(key, Reads::AllHolds, None, revoke).await?;
         Ok(change.unwrap_or(Change { answer: 0, wake: Vec::new() }))
     }
 
@@ -88,15 +88,22 @@ impl<D: Dialect> Link<'_, D> {
         key: &Key,
         reads: Reads<'_>,
         refuse: Option<HolderId>,
-        by: impl FnOnce(&mut KeyState, Timestamp, &Rules) -> Change<T> + Send,
+        by: impl Fn(&mut KeyState, Timestamp, &Rules) -> Change<T> + Send,
     ) -> Result<Option<Change<T>>, Failure> {
-        let before = self.load(key, reads).await?;
-        if before.is_plain.is_none() && refuse.is_none() {
-            self.commit_nothing().await?;
-            return Ok(None);
-        }
-        let mut after = before.state();
-        let change = by(&mut after, before.now, self.store.rules());
+        let mut front = Front::FIRST;
+        let (before, after, change) = loop {
+            let before = self.load(key, reads, front).await?;
+            if before.is_plain.is_none() && refuse.is_none() {
+                self.commit_nothing().await?;
+                return Ok(None);
+            }
+            let mut after = before.state();
+            let change = by(&mut after, before.now, self.store.rules());
+            if !after.needs_more_of_line() {
+                break (before, after, change);
+            }
+            front = front.longer();
+        };
         let mut calls = Calls::default();
         calls.woken(&change.wake);
         self.save(key, (&before, &after), &calls, refuse).await?;

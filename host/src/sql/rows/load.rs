@@ -7,7 +7,7 @@ use crate::clock::Timestamp;
 use crate::error::Loss;
 use crate::holder::HolderId;
 use crate::name::Key;
-use crate::spec::{Departure, Grant, KeyState, StoredKey, Ticket, Unseen};
+use crate::spec::{Departure, Gap, Grant, KeyState, StoredKey, Ticket, Unseen};
 use crate::sql::error::Failure;
 use crate::sql::store::kind;
 use crate::terms::Owner;
@@ -25,7 +25,13 @@ pub(super) struct Stored {
     /// The holds that were not read, where not all were.
     unseen: Option<Unseen>,
     last_fence: u64,
+    /// Those that were read, lapsed or not.
     pub(super) tickets: Vec<Waiter>,
+    /// Whether any lapsed, read or not.
+    pub(super) has_lapsed: bool,
+    next_ticket: u64,
+    /// Those that were not read, where not all were.
+    gap: Option<Gap>,
     pub(super) departed: Vec<(i64, Departure)>,
     /// Those who left before they asked, and until when an ask of theirs that comes late is refused.
     pub(super) refused: Vec<(i64, HolderId, Timestamp)>,
@@ -51,10 +57,11 @@ pub(super) struct Waiter {
 /// As the tables number it: left before it asked.
 pub(super) const REFUSED: i64 = 3;
 
-/// Which of a key's holds are read. Those that ended by themselves always are.
+/// Whose holds and tickets are read of a key. Holds that ended by themselves always are, and so is the
+/// front of the line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reads<'a> {
-    All,
+    AllHolds,
     /// Others are counted.
     Of {
         holders: &'a [HolderId],
@@ -62,36 +69,55 @@ pub(super) enum Reads<'a> {
     },
 }
 
+/// How much of a line is read, from its front on: as much as most operations go through, and what is
+/// tried next where one did not get by with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Front(u32);
+
+impl Front {
+    pub(super) const FIRST: Front = Front(4);
+
+    pub(super) fn longer(self) -> Self {
+        Front(self.0.saturating_mul(16))
+    }
+}
+
 impl<D: Dialect> Link<'_, D> {
     /// Locks a key, in a transaction that it begins unless one is open, and reads what is stored.
-    pub(super) async fn load(&mut self, key: &Key, reads: Reads<'_>) -> Result<Stored, Failure> {
-        let loaded = self.load_once(key, reads).await?;
-        match loaded {
-            Some(stored) => Ok(stored),
-            // Somebody removed rows by hand: only they tell which slots are free.
-            None => {
-                let loaded = self.load_once(key, Reads::All).await?;
-                loaded.ok_or_else(|| strange("key", key))
+    pub(super) async fn load(
+        &mut self,
+        key: &Key,
+        reads: Reads<'_>,
+        front: Front,
+    ) -> Result<Stored, Failure> {
+        let holders: Vec<_> = match reads {
+            Reads::AllHolds => Vec::new(),
+            Reads::Of { holders, .. } => {
+                holders.iter().map(|one| one.as_bytes().as_slice()).collect()
+            }
+        };
+        let owner = match reads {
+            Reads::AllHolds => None,
+            Reads::Of { owner, .. } => owner.map(|owner| owner.as_str().as_bytes()),
+        };
+        // Where somebody removed rows by hand, only all of them tell which slots are free.
+        for all in [matches!(reads, Reads::AllHolds), true] {
+            let mut script = self.in_transaction();
+            let arguments = [
+                Arg::Number(kind(key.kind).into()),
+                Arg::Bytes(name(key)),
+                Arg::List(&holders),
+                Arg::MaybeBytes(owner),
+                Arg::Number(all.into()),
+                Arg::Number(front.0.into()),
+            ];
+            let first = script.add(&self.store.statements().load, &arguments);
+            let reads = if all { Reads::AllHolds } else { reads };
+            if let Some(stored) = stored(&self.run(script).await?, first, reads, front)? {
+                return Ok(stored);
             }
         }
-    }
-
-    async fn load_once(&mut self, key: &Key, reads: Reads<'_>) -> Result<Option<Stored>, Failure> {
-        let (holders, owner) = match reads {
-            Reads::All => (&[] as &[HolderId], None),
-            Reads::Of { holders, owner } => (holders, owner),
-        };
-        let holders: Vec<_> = holders.iter().map(|holder| holder.as_bytes().as_slice()).collect();
-        let mut script = self.in_transaction();
-        let arguments = [
-            Arg::Number(kind(key.kind).into()),
-            Arg::Bytes(name(key)),
-            Arg::List(&holders),
-            Arg::MaybeBytes(owner.map(|owner| owner.as_str().as_bytes())),
-            Arg::Number(matches!(reads, Reads::All).into()),
-        ];
-        let first = script.add(&self.store.statements().load, &arguments);
-        stored(&self.run(script).await?, first, reads)
+        Err(strange("key", key))
     }
 }
 
@@ -101,12 +127,12 @@ pub(super) fn name(key: &Key) -> &[u8] {
 
 /// What `load.sql` answers; none where slots without rows are among those with rows and not all rows
 /// were read.
-fn stored(answers: &Answers, first: usize, reads: Reads<'_>) -> Read<Option<Stored>> {
+fn stored(answers: &Answers, first: usize, reads: Reads<'_>, front: Front) -> Read<Option<Stored>> {
     let counts = answers.one(first + 1)?;
     let (now, rows) = (counts.time(0)?, counts.small(1)?);
     let last_slot = counts.maybe_number(2)?;
     let unseen = match reads {
-        Reads::All => None,
+        Reads::AllHolds => None,
         Reads::Of { .. } if last_slot.map_or(0, |last| last + 1) != i64::from(rows) => {
             return Ok(None);
         }
@@ -117,6 +143,8 @@ fn stored(answers: &Answers, first: usize, reads: Reads<'_>) -> Read<Option<Stor
         }),
     };
     let slots = answers.rows(first + 2).iter().map(slot).collect::<Read<Vec<_>>>()?;
+    let tickets = answers.rows(first + 3).iter().map(waiter).collect::<Read<Vec<_>>>()?;
+    let last_number = counts.maybe_time(9)?.map(Timestamp::as_micros);
     let mut stored = Stored {
         is_plain: answers.first(first).map(|row| row.is_true(0)).transpose()?,
         now,
@@ -125,7 +153,10 @@ fn stored(answers: &Answers, first: usize, reads: Reads<'_>) -> Read<Option<Stor
         rows,
         unseen,
         last_fence: counts.maybe_time(3)?.map_or(0, Timestamp::as_micros),
-        tickets: answers.rows(first + 3).iter().map(waiter).collect::<Read<_>>()?,
+        gap: gap(counts, &tickets, reads, front)?,
+        tickets,
+        has_lapsed: counts.number(8)? > 0,
+        next_ticket: last_number.map_or(0, |last| last + 1),
         departed: Vec::new(),
         refused: Vec::new(),
     };
@@ -142,7 +173,36 @@ fn stored(answers: &Answers, first: usize, reads: Reads<'_>) -> Read<Option<Stor
     Ok(Some(stored))
 }
 
+/// The tickets that were counted and not read, if there are any.
+fn gap(counts: &Row, read: &[Waiter], reads: Reads<'_>, front: Front) -> Read<Option<Gap>> {
+    let now = counts.time(0)?;
+    let waits = |waiter: &&Waiter| waiter.ticket.lapses_at > now;
+    let count = counts.small(7)?.saturating_sub(read.iter().filter(waits).count() as u32);
+    if count == 0 {
+        return Ok(None);
+    }
+    let before_own = match read.iter().position(|waiter| reads.is_of(waiter)) {
+        None => count,
+        Some(own) => {
+            let known = read.iter().take(own).filter(waits).count() as u32;
+            counts.small(11)?.saturating_sub(known)
+        }
+    };
+    Ok(Some(Gap {
+        behind: read.iter().take(front.0 as usize).filter(waits).count(),
+        count,
+        before_own,
+        none_lapses_before: counts.maybe_time(10)?.unwrap_or(now),
+        was_reached: false,
+    }))
+}
+
 impl Reads<'_> {
+    /// Whether a ticket is one of those that were asked for by their holders.
+    fn is_of(&self, waiter: &Waiter) -> bool {
+        matches!(self, Reads::Of { holders, .. } if holders.contains(&waiter.ticket.holder))
+    }
+
     fn has(&self, slot: &Slot, now: Timestamp) -> bool {
         let Reads::Of { holders, owner } = self else { return true };
         slot.slot == 0
@@ -205,11 +265,14 @@ impl Stored {
     /// The state of the key.
     pub(super) fn state(&self) -> KeyState {
         let grants = self.slots.iter().filter_map(|slot| Some((slot.slot, slot.grant.clone()?)));
+        let waiting = self.tickets.iter().filter(|waiter| waiter.ticket.lapses_at > self.now);
         KeyState::restored(StoredKey {
             last_fence: self.last_fence,
             grants: grants.collect(),
             unseen: self.unseen,
-            tickets: self.tickets.iter().map(|waiter| waiter.ticket.clone()).collect(),
+            tickets: waiting.map(|waiter| waiter.ticket.clone()).collect(),
+            next_ticket: self.next_ticket,
+            gap: self.gap,
             departed: self.departed.iter().map(|(_, departure)| departure.clone()).collect(),
         })
     }

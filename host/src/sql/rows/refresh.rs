@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::link::{Dialect, Link};
-use super::load::Reads;
+use super::load::{Front, Reads, Stored};
 use super::save::Calls;
 use super::script::Script;
 use crate::backend::{Extend, Refresh, Refreshed};
 use crate::error::Loss;
 use crate::holder::HolderId;
 use crate::name::{Key, Kind, Name};
-use crate::spec::Change;
+use crate::spec::{Change, KeyState, Rules};
 use crate::sql::error::Failure;
 
 /// How many keys are locked at once.
@@ -68,20 +68,22 @@ impl<D: Dialect> Link<'_, D> {
         answers: &mut Refreshes,
     ) -> Result<Vec<HolderId>, Failure> {
         let holders: Vec<_> = of.asked.iter().map(|(_, one)| one.holder).collect();
-        let before = self.load(of.key, Reads::Of { holders: &holders, owner: None }).await?;
-        let (mut after, now) = (before.state(), before.now);
-        let mut wake = Vec::new();
-        let mut calls = Calls::default();
-        for (place, Refresh { holder, extend, .. }) in &of.asked {
-            let rules = self.store.rules();
-            let change = match (before.is_plain, *extend) {
-                (None, extend) => Change { answer: unknown(extend), wake: Vec::new() },
-                (_, Extend::Hold(ttl)) => after.refresh(*holder, ttl, now, rules),
-                (_, Extend::Ticket { patience }) => {
-                    calls.asked(*holder);
-                    after.sign_of_life(*holder, patience, now, rules)
-                }
-            };
+        let reads = Reads::Of { holders: &holders, owner: None };
+        let mut front = Front::FIRST;
+        let (before, after, changes) = loop {
+            let before = self.load(of.key, reads, front).await?;
+            let mut after = before.state();
+            let changes = of.change(&before, &mut after, self.store.rules());
+            if !after.needs_more_of_line() {
+                break (before, after, changes);
+            }
+            front = front.longer();
+        };
+        let (mut wake, mut calls) = (Vec::new(), Calls::default());
+        for ((place, refresh), change) in of.asked.iter().zip(changes) {
+            if matches!(refresh.extend, Extend::Ticket { .. }) {
+                calls.asked(refresh.holder);
+            }
             calls.woken(&change.wake);
             wake.extend(change.wake);
             answers.answer(*place, change.answer);
@@ -102,6 +104,28 @@ impl<D: Dialect> Link<'_, D> {
             self.run(script).await?;
         }
         Ok(())
+    }
+}
+
+impl OfKey<'_> {
+    /// What comes of each that is asked.
+    fn change(
+        &self,
+        before: &Stored,
+        after: &mut KeyState,
+        rules: &Rules,
+    ) -> Vec<Change<Refreshed>> {
+        let one = |(_, Refresh { holder, extend, .. }): &(usize, &Refresh)| match (
+            before.is_plain,
+            *extend,
+        ) {
+            (None, extend) => Change { answer: unknown(extend), wake: Vec::new() },
+            (_, Extend::Hold(ttl)) => after.refresh(*holder, ttl, before.now, rules),
+            (_, Extend::Ticket { patience }) => {
+                after.sign_of_life(*holder, patience, before.now, rules)
+            }
+        };
+        self.asked.iter().map(one).collect()
     }
 }
 

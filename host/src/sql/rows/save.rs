@@ -106,8 +106,7 @@ impl Writer<'_> {
     fn write_line(&mut self, changed: &Changed<'_>) {
         let Changed { key, before, after, calls, .. } = *changed;
         let now = before.now;
-        let lapsed = |waiter: &Waiter| waiter.ticket.lapses_at <= now;
-        if before.tickets.iter().any(lapsed) {
+        if before.has_lapsed {
             self.add(|all| &all.drop_lapsed, key, &[time(now)]);
         }
         let mut rows = before.tickets.iter().peekable();
@@ -186,7 +185,7 @@ impl Changed<'_> {
     /// Whether the key has no line now, and nobody whose late ask is refused.
     fn is_plain(&self) -> bool {
         let refuses = self.before.refused.iter().any(|(.., until)| *until > self.before.now);
-        self.after.tickets().next().is_none() && !refuses && self.refuse.is_none()
+        self.after.has_no_line() && !refuses && self.refuse.is_none()
     }
 }
 
