@@ -24,7 +24,8 @@ use super::sqlite;
 ///
 /// It keeps its data in tables of its own, whose names begin with `leases_`. A user other than their
 /// owner needs `SELECT, INSERT, UPDATE, DELETE` on them; in PostgreSQL too `EXECUTE` on the
-/// functions of that name, which everybody has unless it was taken away.
+/// functions of that name, which everybody has unless it was taken away. In MySQL and MariaDB who
+/// makes the tables needs `CREATE` on the database.
 ///
 /// ```
 /// # #[cfg(feature = "postgres")] fn main() -> Result<(), leases::Error> {
@@ -72,6 +73,10 @@ impl SqlConfig {
     ///
     /// - `postgres://[user[:password]@]host[:5432]/database`, with what PostgreSQL's own clients
     ///   read behind a `?` (`sslmode`, `sslrootcert` and others).
+    /// - `sqlite:path`, a file on this machine, which is made if it is missing; with `mode=rw` it has
+    ///   to be there.
+    /// - `mysql://[user[:password]@]host[:3306]/database`, or `mariadb://`, with `ssl-mode`, `ssl-ca`,
+    ///   `ssl-cert`, `ssl-key` and `socket` behind a `?`. MySQL from 8.0 on, MariaDB from 10.6 on.
     ///
     /// Behind the `?` too, what the methods below set: `timeout` and `retention` (`500ms`, `3s`,
     /// `24h`) and `connections`. For PostgreSQL `pooler=transaction`, where the URL is that of a
@@ -92,17 +97,27 @@ impl SqlConfig {
         SqlConfig::new(Database::Postgres(postgres::Settings::over(pool)))
     }
 
-    /// Over a pool that the program has, of connections to one file. Each operation borrows a
-    /// connection for one short transaction, and waits for the file as long as the pool's own busy
-    /// time-out lets it.
+    /// Over a pool that the program has, of connections to one file, with `journal_mode = WAL` if
+    /// others are not to wait for those who read. Each operation borrows a connection for one short
+    /// transaction, and waits for the file as long as the pool's own busy time-out lets it.
+    ///
+    /// A backend of its own, by a URL, has one connection, with `synchronous = NORMAL`: what was
+    /// confirmed just before a power loss may be gone after it, with all who held it. One process
+    /// that stands still within an operation holds up all others at the file.
     #[cfg(feature = "sqlite")]
     pub fn sqlite(pool: sqlx::SqlitePool) -> Self {
         SqlConfig::new(Database::Sqlite(sqlite::Settings::over(pool)))
     }
 
-    /// Over a pool that the program has, of connections to one database. Each operation borrows a
-    /// connection for one short transaction, whose isolation level it sets, and never waits for a
-    /// connection longer than the request timeout.
+    /// Over a pool that the program has, of connections to one database with `autocommit`. Each
+    /// operation borrows a connection for one short transaction, whose isolation level it sets, and
+    /// never waits for a connection longer than the request timeout.
+    ///
+    /// Statements are sent as text, with ids that are proof of holding: a pool that writes its
+    /// statements to a log writes these too. And the server closes a connection that fell silent
+    /// within a transaction, as that of a machine which is gone does, only after `wait_timeout`: the
+    /// names that it locked are held up until then. A backend of its own, by a URL, logs no statement
+    /// and sets half a minute.
     #[cfg(feature = "mysql")]
     pub fn mysql(pool: sqlx::MySqlPool) -> Self {
         SqlConfig::new(Database::MySql(mysql::Settings::over(pool)))
@@ -141,7 +156,7 @@ impl SqlConfig {
     }
 
     /// The most connections that are opened, beside one that listens; 10 unless it is set. 1 to 1000.
-    /// A pool of the program's keeps its own bound.
+    /// A pool of the program's keeps its own bound, and a SQLite has one connection.
     #[must_use]
     pub fn connections(self, connections: u32) -> Self {
         SqlConfig { connections, ..self }

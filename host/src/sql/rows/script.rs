@@ -80,7 +80,8 @@ pub(super) struct Script {
     words: Words,
     /// The time, where a test tells it.
     told_us: Option<i64>,
-    requests: Vec<Request>,
+    before: Vec<Request>,
+    last: Request,
     count: usize,
 }
 
@@ -118,7 +119,7 @@ impl Statement {
 
 impl Script {
     pub(super) fn new(words: &Words, told_us: Option<i64>) -> Self {
-        Script { words: *words, told_us, requests: Vec::new(), count: 0 }
+        Script { words: *words, told_us, before: Vec::new(), last: Request::default(), count: 0 }
     }
 
     /// Adds a statement; answers the place of its answer.
@@ -151,7 +152,7 @@ impl Script {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.count == 0
     }
 
     /// How many statements it has.
@@ -159,22 +160,23 @@ impl Script {
         self.count
     }
 
-    pub(super) fn into_requests(self) -> Vec<Request> {
-        self.requests
+    pub(super) fn into_requests(mut self) -> Vec<Request> {
+        if self.last.count > 0 {
+            self.before.push(self.last);
+        }
+        self.before
     }
 
     /// Where so many statements more are written.
     fn request(&mut self, count: usize) -> &mut Request {
-        match self.requests.last_mut() {
-            Some(request) if !request.is_full() => request.text.push_str("; "),
-            _ => self.requests.push(Request::default()),
+        if self.last.is_full() {
+            self.before.push(std::mem::take(&mut self.last));
         }
-        let last = self.requests.len() - 1;
-        // One was pushed if there was none.
-        #[expect(clippy::indexing_slicing)]
-        let request = &mut self.requests[last];
-        request.count += count;
-        request
+        if self.last.count > 0 {
+            self.last.text.push_str("; ");
+        }
+        self.last.count += count;
+        &mut self.last
     }
 }
 

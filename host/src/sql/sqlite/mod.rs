@@ -3,5 +3,7 @@
 mod dialect;
 mod migrate;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub(super) use settings::{OURS, Settings};
