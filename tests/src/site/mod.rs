@@ -115,7 +115,7 @@ impl Site {
                 server.ask(kill.arg("KILL").arg("TYPE").arg("pubsub")).await
             }
             Site::Postgres(_) => {
-                let kill = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity \
+                let kill = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                             WHERE query LIKE 'LISTEN%'";
                 self.number(kill).await.unsigned_abs()
             }

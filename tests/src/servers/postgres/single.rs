@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::Deref;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use sqlx::postgres::PgRow;
 use sqlx::{ConnectOptions as _, Decode, PgConnection, Postgres as Sql, Type};
@@ -82,11 +83,21 @@ impl Postgres {
 
     /// Cuts every client's connection. They are closed when this returns.
     pub async fn kill_clients(&self) {
-        self.tell(
-            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
-             WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-        )
-        .await;
+        let mut connection = watching::connect(self.port()).await;
+        let kill = "WITH others AS MATERIALIZED (SELECT pid FROM pg_stat_activity \
+                        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) \
+                    SELECT pid FROM others WHERE pg_terminate_backend(pid)";
+        let killed: Vec<i32> =
+            sqlx::query_scalar(kill).fetch_all(&mut connection).await.expect("it answers");
+        // The function can wait too, for one after the other and a tenth of a second at a time.
+        let left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)";
+        loop {
+            let left = sqlx::query_scalar::<_, i64>(left).bind(&killed);
+            if left.fetch_one(&mut connection).await.expect("it answers") == 0 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// How many bytes were ever added to its write-ahead log, flushed or not.
