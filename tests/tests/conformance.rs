@@ -8,7 +8,7 @@ use std::sync::Arc;
 use leases::{Backend as _, ManualClock, RedisBackend, RedisConfig, SqlBackend, SqlConfig};
 use leases_tests::backend_cases::{self, Bare};
 use leases_tests::faults::{Remote, Slow};
-use leases_tests::servers::{Cluster, Postgres, Redis};
+use leases_tests::servers::{Cluster, MariaDb, Postgres, Redis};
 use leases_tests::{Case, Door, Setting, World, cases, wasm, world};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -22,6 +22,8 @@ const BACKENDS: &[(&str, Open)] = &[
     ("remote", || Box::pin(remote())),
     ("redis", || Box::pin(redis())),
     ("postgres", || Box::pin(postgres())),
+    ("mariadb", || Box::pin(mariadb())),
+    ("sqlite", || Box::pin(sqlite())),
 ];
 
 async fn memory() -> Setting {
@@ -54,6 +56,19 @@ async fn redis() -> Setting {
 async fn postgres() -> Setting {
     let server = Postgres::start().await;
     on_sql(&server.url()).await.keeping(Arc::new(server))
+}
+
+/// A MariaDB, which is told the time.
+async fn mariadb() -> Setting {
+    let server = MariaDb::start().await;
+    on_sql(&server.url()).await.keeping(Arc::new(server))
+}
+
+/// A file, whose clock is told.
+async fn sqlite() -> Setting {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}", folder.path().join("leases.db").display());
+    on_sql(&url).await.keeping(Arc::new(folder))
 }
 
 /// An empty database, which is told the time.

@@ -9,21 +9,33 @@ const REMEMBERED_MAX: usize = 1000;
 
 /// Those whose grant ended before its time, until its time: then *expired* is as true.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Departed(Vec<Entry>);
+pub(crate) struct Departed(Vec<Departure>);
 
-#[derive(Debug, Clone)]
-struct Entry {
-    holder: HolderId,
-    loss: Loss,
-    until: Timestamp,
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Departure {
+    pub(crate) holder: HolderId,
+    pub(crate) loss: Loss,
+    pub(crate) until: Timestamp,
 }
 
 impl Departed {
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    pub(crate) fn restored(departures: Vec<Departure>) -> Self {
+        Departed(departures)
+    }
+
+    /// In the order in which they went.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Departure> {
+        self.0.iter()
+    }
+
     pub(crate) fn add(&mut self, holder: HolderId, loss: Loss, until: Timestamp) {
         if self.0.len() >= REMEMBERED_MAX {
             self.0.remove(0);
         }
-        self.0.push(Entry { holder, loss, until });
+        self.0.push(Departure { holder, loss, until });
     }
 
     pub(crate) fn loss_of(&self, holder: HolderId) -> Loss {

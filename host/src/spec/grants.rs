@@ -15,7 +15,7 @@ use super::{End, Granted};
 const SEARCHED_MAX: usize = 16;
 
 /// One hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub(crate) holder: HolderId,
     pub(crate) owner: Option<Owner>,
@@ -33,6 +33,16 @@ pub(crate) struct Grants {
     /// No grant ends before this: a refresh moves ends on and leaves it where it was.
     none_ends_before_us: u64,
     index: Option<Box<Index>>,
+    unseen: Option<Box<Unseen>>,
+}
+
+/// Grants that are only counted: of those that were stored and not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    pub(crate) count: u32,
+    pub(crate) earliest_end: Option<Timestamp>,
+    /// The lowest slot that is free when those are dropped that ended by themselves.
+    pub(crate) free_slot: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -59,6 +69,21 @@ impl Grant {
 }
 
 impl Grants {
+    /// These, and others that are only counted: none of them has ended or is asked about.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    pub(crate) fn restored(grants: Vec<(u32, Grant)>, unseen: Option<Unseen>) -> Self {
+        let mut restored = Grants::default();
+        for (slot, grant) in grants {
+            restored.put(slot, grant);
+        }
+        if let Some(unseen) = unseen {
+            restored.live += unseen.count;
+            restored.unseen = Some(Box::new(unseen));
+            restored.none_ends_before_us = restored.earliest_us();
+        }
+        restored
+    }
+
     pub(crate) fn live(&self) -> u32 {
         self.live
     }
@@ -66,7 +91,7 @@ impl Grants {
     /// No later than the earliest end; exact where the slots are searched one by one.
     pub(crate) fn earliest_end(&self) -> Option<Timestamp> {
         match self.index {
-            None => self.iter().map(|(_, grant)| grant.expires_at).min(),
+            None => self.ends().min(),
             Some(_) => (self.live > 0).then(|| Timestamp::from_micros(self.none_ends_before_us)),
         }
     }
@@ -92,8 +117,20 @@ impl Grants {
         }
     }
 
+    fn ends(&self) -> impl Iterator<Item = Timestamp> {
+        let unseen = self.unseen.as_ref().and_then(|unseen| unseen.earliest_end);
+        self.iter().map(|(_, grant)| grant.expires_at).chain(unseen)
+    }
+
+    fn earliest_us(&self) -> u64 {
+        self.ends().min().map_or(0, Timestamp::as_micros)
+    }
+
     /// The lowest free slot.
     pub(crate) fn free_slot(&self) -> u32 {
+        if let Some(unseen) = &self.unseen {
+            return unseen.free_slot;
+        }
         let beyond = self.slots.len() as u32;
         let free = match &self.index {
             Some(index) => index.free.first().copied(),
@@ -144,8 +181,7 @@ impl Grants {
         let slots: Vec<u32> = self.iter().filter_map(ended).collect();
         let latest =
             slots.into_iter().filter_map(|slot| self.take(slot)).map(|g| g.expires_at).max();
-        let earliest = self.iter().map(|(_, grant)| grant.expires_at.as_micros()).min();
-        self.none_ends_before_us = earliest.unwrap_or_default();
+        self.none_ends_before_us = self.earliest_us();
         latest
     }
 

@@ -10,7 +10,7 @@ use crate::terms::{Limit, Note, Owner};
 use super::Rules;
 
 /// A waiter's place.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) holder: HolderId,
     pub(crate) limit: Limit,
@@ -19,11 +19,11 @@ pub(crate) struct Ticket {
     pub(crate) since: Timestamp,
     pub(crate) lapses_at: Timestamp,
     /// When it could be admitted and was told so; forgotten when it asks.
-    called_at: Option<Timestamp>,
+    pub(crate) called_at: Option<Timestamp>,
     /// When it was last told to ask again.
-    asks_at: Timestamp,
+    pub(crate) asks_at: Timestamp,
     /// Its number in the line: places are found by it, as tickets in front come and go.
-    number: u64,
+    pub(crate) number: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -63,6 +63,23 @@ impl Ticket {
 }
 
 impl Line {
+    /// The line of these tickets, by their numbers.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    pub(crate) fn restored(tickets: Vec<Ticket>) -> Self {
+        let mut calls: Vec<_> =
+            tickets.iter().filter_map(|ticket| Some((ticket.called_at?, ticket.number))).collect();
+        calls.sort_unstable();
+        let mut line = Line {
+            numbers: tickets.iter().map(|ticket| (ticket.holder, ticket.number)).collect(),
+            next_number: tickets.last().map_or(0, |last| last.number + 1),
+            calls: calls.into(),
+            tickets: tickets.into(),
+            ..Line::default()
+        };
+        line.bound_lapses();
+        line
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.tickets.is_empty()
     }

@@ -33,6 +33,8 @@ mod end;
 mod grants;
 mod guarded;
 mod line;
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+mod stored;
 mod view;
 
 use std::time::Duration;
@@ -48,6 +50,8 @@ use grants::Grants;
 use line::Line;
 
 pub use guarded::GuardState;
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+pub(crate) use stored::{Departure, Grant, StoredKey, Ticket, Unseen};
 pub use view::{HolderView, KeyView, WaiterView};
 
 /// What a client asks of a key.

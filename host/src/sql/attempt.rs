@@ -30,16 +30,27 @@ impl Attempt {
         Attempt { may_come_late, ..Attempt::default() }
     }
 
-    /// Whether anything was sent.
+    /// Whether anything was sent that changes something.
     pub(super) fn was_sent(&self) -> bool {
         self.sent.load(Ordering::Acquire)
     }
 
     /// Borrows a connection; from then on something may be sent.
     pub(super) async fn borrow<DB: Database>(&self, pool: &Pool<DB>) -> Result<Loan<DB>, Failure> {
+        let loan = self.connect(pool).await?;
+        self.sends();
+        Ok(loan)
+    }
+
+    /// Borrows a connection, on which nothing is changed until it is said that it [is](Self::sends).
+    pub(super) async fn connect<DB: Database>(&self, pool: &Pool<DB>) -> Result<Loan<DB>, Failure> {
         let connection = pool.acquire().await.map_err(Failure::connecting)?;
-        self.sent.store(true, Ordering::Release);
         Ok(Loan { connection, is_clean: false })
+    }
+
+    /// From now on something may be changed.
+    pub(super) fn sends(&self) {
+        self.sent.store(true, Ordering::Release);
     }
 }
 
@@ -50,6 +61,7 @@ impl<DB: Database> Loan<DB> {
     }
 
     /// Gives it back after a statement in autocommit, unless the connection is not fit for another.
+    #[cfg(feature = "postgres")]
     pub(super) fn after<T>(self, result: Result<T, sqlx::Error>) -> Result<T, Failure> {
         let result = result.map_err(Failure::from);
         if !matches!(&result, Err(failure) if failure.is_cut()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::Failure;
-use super::poll::{Ear, Hears};
+use super::poll::{Ear, Hears, Listens};
 use super::store::Store;
 use super::url;
 use crate::clock::{Clock, ManualClock};
@@ -13,8 +13,12 @@ use crate::error::{Error, Operation};
 use crate::invalid::{Argument, Invalid};
 use crate::wake::Wakes;
 
+#[cfg(feature = "mysql")]
+use super::mysql;
 #[cfg(feature = "postgres")]
 use super::postgres;
+#[cfg(feature = "sqlite")]
+use super::sqlite;
 
 /// The settings of a backend over SQL.
 ///
@@ -47,6 +51,10 @@ pub struct SqlConfig {
 pub(super) enum Database {
     #[cfg(feature = "postgres")]
     Postgres(postgres::Settings),
+    #[cfg(feature = "sqlite")]
+    Sqlite(sqlite::Settings),
+    #[cfg(feature = "mysql")]
+    MySql(mysql::Settings),
 }
 
 impl SqlConfig {
@@ -82,6 +90,22 @@ impl SqlConfig {
     #[cfg(feature = "postgres")]
     pub fn postgres(pool: sqlx::PgPool) -> Self {
         SqlConfig::new(Database::Postgres(postgres::Settings::over(pool)))
+    }
+
+    /// Over a pool that the program has, of connections to one file. Each operation borrows a
+    /// connection for one short transaction, and waits for the file as long as the pool's own busy
+    /// time-out lets it.
+    #[cfg(feature = "sqlite")]
+    pub fn sqlite(pool: sqlx::SqlitePool) -> Self {
+        SqlConfig::new(Database::Sqlite(sqlite::Settings::over(pool)))
+    }
+
+    /// Over a pool that the program has, of connections to one database. Each operation borrows a
+    /// connection for one short transaction, whose isolation level it sets, and never waits for a
+    /// connection longer than the request timeout.
+    #[cfg(feature = "mysql")]
+    pub fn mysql(pool: sqlx::MySqlPool) -> Self {
+        SqlConfig::new(Database::MySql(mysql::Settings::over(pool)))
     }
 
     /// For PostgreSQL, where the URL or the pool is that of a pooler which gives a connection for one
@@ -151,9 +175,13 @@ impl SqlConfig {
 
     /// Opens the database, without a connection yet.
     pub(super) fn open(&self, wakes: &Wakes) -> Result<(Arc<dyn Store>, Ear), Failure> {
-        let (store, listens) = match &self.database {
+        let (store, listens): (Arc<dyn Store>, Option<Arc<dyn Listens>>) = match &self.database {
             #[cfg(feature = "postgres")]
             Database::Postgres(settings) => settings.open(self, wakes)?,
+            #[cfg(feature = "sqlite")]
+            Database::Sqlite(settings) => (settings.open(self), None),
+            #[cfg(feature = "mysql")]
+            Database::MySql(settings) => (settings.open(self), None),
         };
         let looking = || Hears::Looking {
             store: Arc::clone(&store),
@@ -182,6 +210,10 @@ impl fmt::Debug for Database {
         match self {
             #[cfg(feature = "postgres")]
             Database::Postgres(settings) => settings.fmt(f),
+            #[cfg(feature = "sqlite")]
+            Database::Sqlite(settings) => settings.fmt(f),
+            #[cfg(feature = "mysql")]
+            Database::MySql(settings) => settings.fmt(f),
         }
     }
 }

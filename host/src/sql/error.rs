@@ -27,11 +27,16 @@ pub(super) enum Failure {
     #[error("connecting: {0}")]
     Connecting(#[source] sqlx::Error),
     /// Nobody could listen for wake-ups.
+    #[cfg(feature = "postgres")]
     #[error("listening: {0}")]
     Listening(#[source] std::sync::Arc<sqlx::Error>),
     /// The connection was cut, with or without the answer.
     #[error("the connection was cut: {0}")]
     Cut(#[source] sqlx::Error),
+    /// The connection was cut before anything was changed.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    #[error("the connection was cut before anything was changed: {0}")]
+    CutBefore(#[source] sqlx::Error),
     /// It met others, and was rolled back.
     #[error("rolled back: {0}")]
     Conflict(#[source] sqlx::Error),
@@ -53,6 +58,7 @@ pub(super) enum Failure {
     )]
     TooNew { stored: i64, known: i64 },
     /// A database that leases can't be kept in.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     #[error("needs {0}")]
     Unfit(&'static str),
     /// The runtime ended meanwhile.
@@ -88,10 +94,14 @@ impl Failure {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             Failure::Cut(_) | Failure::Conflict(_) | Failure::Ending(_) => true,
+            #[cfg(any(feature = "sqlite", feature = "mysql"))]
+            Failure::CutBefore(_) => true,
             // A server that is not there, or not yet; not one that lets nobody in.
             Failure::Connecting(error) => match error {
                 sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Protocol(_) => true,
-                sqlx::Error::Database(error) => follows(error.as_ref()) == Follows::Reconnect,
+                sqlx::Error::Database(error) => {
+                    matches!(follows(error.as_ref()), Follows::Reconnect | Follows::Repeat)
+                }
                 _ => false,
             },
             _ => false,
@@ -108,12 +118,16 @@ impl Failure {
             | Failure::Abandoned => Applied::Unknown,
             Failure::NotConnected { .. }
             | Failure::Connecting(_)
-            | Failure::Listening(_)
             | Failure::Conflict(_)
             | Failure::NoSchema(_)
             | Failure::Refused(_)
-            | Failure::TooNew { .. }
-            | Failure::Unfit(_) => Applied::No,
+            | Failure::TooNew { .. } => Applied::No,
+            #[cfg(any(feature = "sqlite", feature = "mysql"))]
+            Failure::CutBefore(_) => Applied::No,
+            #[cfg(feature = "postgres")]
+            Failure::Listening(_) => Applied::No,
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Failure::Unfit(_) => Applied::No,
         }
     }
 }
@@ -148,8 +162,12 @@ fn follows(error: &dyn DatabaseError) -> Follows {
     #[cfg(feature = "mysql")]
     if let Some(error) = error.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>() {
         return match error.number() {
-            1205 | 1213 | 1020 => Follows::Repeat, // lock time-out, deadlock, changed meanwhile
+            // Lock time-out, deadlock, changed meanwhile, made meanwhile, rolled back by a plugin.
+            1205 | 1213 | 1020 | 1062 | 3101 => Follows::Repeat,
+            // The server ends or starts, or ends the connection, or has too many; a node of a
+            // cluster is not ready.
             1053 | 1077 | 1079 | 1080 | 1317 | 1927 | 3169 | 4031 => Follows::Reconnect,
+            1040 | 1203 | 1047 => Follows::Reconnect,
             1146 => Follows::Migrate,
             _ => Follows::Fail,
         };
@@ -158,9 +176,10 @@ fn follows(error: &dyn DatabaseError) -> Follows {
     let code = code.as_deref().unwrap_or_default();
     #[cfg(feature = "sqlite")]
     if error.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_some() {
-        let primary = code.parse::<i32>().unwrap_or_default() & 0xff;
-        return match primary {
-            5 | 6 => Follows::Repeat, // busy, locked
+        let code = code.parse::<i32>().unwrap_or_default();
+        return match code & 0xff {
+            5 | 6 => Follows::Repeat,                              // busy, locked
+            19 if [1555, 2067].contains(&code) => Follows::Repeat, // made meanwhile
             1 if error.message().starts_with("no such table") => Follows::Migrate,
             _ => Follows::Fail,
         };

@@ -12,9 +12,15 @@ mod config;
 mod error;
 mod forget;
 mod migrations;
+#[cfg(feature = "mysql")]
+mod mysql;
 mod poll;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+mod rows;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod store;
 mod url;
 

@@ -1,5 +1,7 @@
 //! The backends over SQL, on servers of this run's own.
 
+mod pairs;
+mod places;
 mod postgres;
 
 use anyhow::Result;

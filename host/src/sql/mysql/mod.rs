@@ -1,0 +1,7 @@
+//! MySQL and MariaDB.
+
+mod dialect;
+mod migrate;
+mod settings;
+
+pub(super) use settings::Settings;

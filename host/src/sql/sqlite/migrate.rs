@@ -1,0 +1,47 @@
+//! Applying the migrations: in one transaction, by one program at a time.
+
+use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
+
+use crate::sql::error::Failure;
+use crate::sql::migrations::{self, Migration};
+
+const MIGRATIONS: [Migration; 3] = migrations::of!("sqlite");
+
+/// Where it is written down which were applied.
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS leases_migrations (
+    number     INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL,
+    applied_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+) STRICT";
+
+const IS_THERE: &str = "SELECT 1 FROM sqlite_schema WHERE name = 'leases_migrations'";
+
+const STORED: &str = "SELECT max(number) FROM leases_migrations";
+
+/// Applies those that are missing; answers how many.
+pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<u32, Failure> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    sqlx::raw_sql(TABLE).execute(&mut *transaction).await?;
+    let stored: Option<i64> =
+        sqlx::raw_sql(STORED).fetch_one(&mut *transaction).await?.try_get(0)?;
+    migrations::check(stored)?;
+    let missing =
+        || MIGRATIONS.iter().filter(|one| stored.is_none_or(|stored| one.number > stored));
+    for Migration { number, name, sql } in missing() {
+        sqlx::raw_sql(*sql).execute(&mut *transaction).await?;
+        // A name is letters, digits and underscores.
+        let note =
+            format!("INSERT INTO leases_migrations (number, name) VALUES ({number}, '{name}')");
+        sqlx::raw_sql(AssertSqlSafe(note)).execute(&mut *transaction).await?;
+    }
+    transaction.commit().await.map_err(Failure::Ending)?;
+    Ok(missing().count() as u32)
+}
+
+/// The number of the last that was applied, if one was.
+pub(super) async fn version(connection: &mut SqliteConnection) -> Result<Option<i64>, Failure> {
+    if sqlx::raw_sql(IS_THERE).fetch_optional(&mut *connection).await?.is_none() {
+        return Ok(None);
+    }
+    Ok(sqlx::raw_sql(STORED).fetch_one(connection).await?.try_get(0)?)
+}
