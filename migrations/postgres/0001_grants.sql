@@ -49,7 +49,11 @@ BEGIN
         IF FOUND THEN
             RETURN was_plain;
         END IF;
-        INSERT INTO leases_grants (kind, name, slot) VALUES (k, n, 0) ON CONFLICT DO NOTHING;
+        -- Somebody may have removed its row by hand, and not its line.
+        INSERT INTO leases_grants (kind, name, slot, plain) VALUES (k, n, 0,
+            NOT EXISTS (SELECT FROM leases_tickets WHERE kind = k AND name = n)
+            AND NOT EXISTS (SELECT FROM leases_departed WHERE kind = k AND name = n AND loss = 3))
+            ON CONFLICT DO NOTHING;
     END LOOP;
 END $$;
 
@@ -125,7 +129,7 @@ BEGIN
         END IF;
     END IF;
     -- What nobody knows of is not made for a refresh.
-    IF NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n AND slot = 0) THEN
+    IF NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n) THEN
         code := CASE WHEN is_ticket THEN 4 ELSE 2 END;
         ends_in := 0;
         RETURN;
@@ -192,8 +196,7 @@ DECLARE
     loss bigint := -1;
     woken bytea;
 BEGIN
-    IF late IS NULL AND NOT EXISTS (
-        SELECT FROM leases_grants WHERE kind = k AND name = n AND slot = 0) THEN
+    IF late IS NULL AND NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n) THEN
         RETURN int8send(0);
     END IF;
     is_plain := leases_lock(k, n);
@@ -220,8 +223,10 @@ DECLARE
 BEGIN
     woken := ''::bytea;
     IF late IS NULL THEN
-        SELECT plain, holder INTO first FROM leases_grants WHERE kind = k AND name = n AND slot = 0;
-        IF NOT FOUND OR k = 1 AND first.plain AND first.holder IS DISTINCT FROM h THEN
+        SELECT plain, holder INTO first FROM leases_grants
+            WHERE kind = k AND name = n ORDER BY slot LIMIT 1;
+        IF NOT FOUND AND leases_ticket(k, n, h) IS NULL
+            OR k = 1 AND first.plain AND first.holder IS DISTINCT FROM h THEN
             RETURN;
         END IF;
     END IF;
@@ -248,7 +253,7 @@ DECLARE
 BEGIN
     woken := ''::bytea;
     revoked := 0;
-    IF NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n AND slot = 0) THEN
+    IF NOT EXISTS (SELECT FROM leases_grants WHERE kind = k AND name = n) THEN
         RETURN;
     END IF;
     is_plain := leases_lock(k, n);

@@ -57,10 +57,14 @@ BEGIN
         SELECT holder, owner, expires_at INTO held FROM leases_grants
             WHERE kind = k AND name = n AND slot = 0;
         IF NOT FOUND THEN
+            -- Not where somebody removed its row by hand, and not its line.
             INSERT INTO leases_grants
                 (kind, name, slot, holder, owner, note, fence, since, expires_at, not_after)
-                VALUES (k, n, 0, h, o, what, now_us, now_us,
-                    now_us + least(ttl, max_hold), now_us + max_hold)
+                SELECT k, n, 0, h, o, what, now_us, now_us,
+                    now_us + least(ttl, max_hold), now_us + max_hold
+                WHERE NOT EXISTS (SELECT FROM leases_tickets WHERE kind = k AND name = n)
+                    AND NOT EXISTS (SELECT FROM leases_departed
+                        WHERE kind = k AND name = n AND loss = 3)
                 ON CONFLICT DO NOTHING;
             IF FOUND THEN
                 RETURN int8send(now_us);

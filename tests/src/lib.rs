@@ -3,7 +3,8 @@
 //! A case is an `async fn` on a [`World`]: a backend, its time, and the door through which its
 //! actors come: native Rust, or a guest that forwards what a case asks through the guest bindings,
 //! the contract, the scope and the engine. Cases of [`backend_cases`] talk to the
-//! [`Backend`](leases::Backend) itself, of what no guest ever sees.
+//! [`Backend`](leases::Backend) itself, of what no guest ever sees. Cases of [`on_servers`] start
+//! servers of their own, and do to them what happens to servers.
 
 pub mod actor;
 pub mod ask;
@@ -13,12 +14,16 @@ pub mod compare;
 pub mod counted;
 pub mod faults;
 pub mod guests;
+pub mod live;
 pub mod model;
 pub mod native;
+pub mod on_servers;
+pub mod program;
 pub mod redis;
 mod rest;
 pub mod servers;
 pub mod setting;
+pub mod site;
 pub mod steps;
 pub mod trouble;
 pub mod wasm;
@@ -28,6 +33,7 @@ pub use actor::{Actor, Failure, Held, Verdict};
 pub use ask::{Ask, lease, semaphore};
 pub use counted::Counted;
 pub use setting::Setting;
+pub use site::{Database, Need, On, Site};
 pub use world::{Door, World};
 
 use std::pin::Pin;

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use leases::{Leases, Verdict, Wait};
-use leases_tests::redis::{
-    connect, is_unavailable, lease_key, timed, until_free, until_seen, view,
-};
+use leases_tests::live::{connect, is_unavailable, lease_key, timed, until_free, until_seen, view};
 use leases_tests::servers::{Cluster, Redis, Sentinel};
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -4,13 +4,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use leases::spec::Mode;
-use leases::{Backend as _, FENCE_MAX, Fence, Loss, ManualClock, Verdict, Wait};
-use leases_tests::redis::{
-    ask, backend, connect, lease_key, semaphore_key, told, until_free, until_seen, view,
-};
+use leases::{Backend as _, FENCE_MAX, Fence, Loss, ManualClock, Verdict};
+use leases_tests::live::{SECOND, ask, connect, lease_key, semaphore_key, view};
+use leases_tests::on_servers::names::are_separate;
+use leases_tests::redis::{backend, told};
 use leases_tests::servers::{Cluster, Redis, until};
-
-const SECOND: Duration = Duration::from_secs(1);
 
 async fn delete(server: &Redis, key: &str) {
     let deleted: u64 = server.ask(redis::cmd("DEL").arg(key)).await;
@@ -163,77 +161,6 @@ async fn r5_fences_ahead_of_the_clock_rise_by_one() {
     }
 }
 
-/// Case H2: a refresh of what was deleted by hand is lost, and makes nothing.
-#[tokio::test]
-async fn h2_a_refresh_never_creates_what_was_deleted() {
-    let server = Redis::start().await;
-    let leases = connect(&server.url()).await;
-    let mut lease = leases.lease("a").unwrap().acquire().await.unwrap();
-    let mut permit = leases.semaphore("a", 2).unwrap().acquire().await.unwrap();
-    let kept = leases.lease("b").unwrap().ttl(3 * SECOND).keep_alive().acquire().await.unwrap();
-    for key in ["leases:lease:{a}", "leases:semaphore:{a}", "leases:lease:{b}"] {
-        delete(&server, key).await;
-    }
-    assert!(lease.refresh().await.is_err());
-    assert!(permit.refresh().await.is_err());
-    assert_eq!((lease.loss(), permit.loss()), (Some(Loss::Expired), Some(Loss::Expired)));
-    // The keeper learns it with its next refresh, within a third of the ttl, and a second.
-    let lost = tokio::time::timeout(2 * SECOND, kept.lost()).await;
-    assert_eq!(lost.expect("it is told"), Loss::Expired);
-    assert!(server.keys().await.is_empty(), "{:?}", server.keys().await);
-}
-
-/// Case H2: a part of a key that was deleted by hand wedges nothing: who held or waited may have to
-/// ask again or be lost, and soon all works, with the right count and slots.
-#[tokio::test]
-async fn h2_a_key_that_lost_a_part_is_not_wedged() {
-    for part in [":line", ":lapses", ":details", ":holds"] {
-        for (limit, record) in [(1, "lease:{a}"), (2, "semaphore:{a}")] {
-            if limit == 1 && part == ":holds" {
-                continue;
-            }
-            let what = format!("{record}{part}");
-            let server = Redis::start().await;
-            let (leases, bare) = (connect(&server.url()).await, backend(&server.url()).await);
-            let patience = bare.properties().patience;
-            let key = if limit == 1 { lease_key("a") } else { semaphore_key("a") };
-            let holders: Vec<_> = (0..limit).map(|_| ask(&key, limit, Mode::Once)).collect();
-            for holder in &holders {
-                bare.ask(holder).await.unwrap();
-            }
-            let dead = ask(&key, limit, Mode::Wait { patience });
-            bare.ask(&dead).await.unwrap();
-            let mut waiting = tokio::task::JoinSet::new();
-            for _ in 0..3 {
-                let leases = leases.clone();
-                waiting.spawn(async move {
-                    if limit == 1 {
-                        let lease = leases.lease("a").unwrap().wait(Wait::Forever);
-                        (lease.acquire().await.expect("it is admitted").release().await, 0)
-                    } else {
-                        let permit = leases.semaphore("a", limit).unwrap().wait(Wait::Forever);
-                        let mut permit = permit.acquire().await.expect("it is admitted");
-                        (permit.release().await, permit.slot())
-                    }
-                });
-            }
-            until_seen(&leases, &key, limit as usize, 4).await;
-            delete(&server, &format!("leases:{what}")).await;
-            view(&leases, &key).await;
-            for holder in &holders {
-                bare.leave(&key, holder.holder).await.unwrap_or_else(|e| panic!("{what}: {e}"));
-            }
-            for ended in waiting.join_all().await {
-                assert!(ended.0.unwrap(), "{what}");
-                assert!(ended.1 < limit, "{what}: slot {}", ended.1);
-            }
-            // The dead one's ticket lapses too.
-            until_free(&leases, &key, patience + SECOND).await;
-            every_key_expires(&server).await;
-        }
-    }
-}
-
 /// Case H2: what a waiter writes anew after it was deleted by hand has an end.
 #[tokio::test]
 async fn h2_details_that_are_written_anew_expire() {
@@ -270,44 +197,17 @@ async fn a_key_that_cannot_be_read_loses_no_other_hold() {
     assert_eq!(losses, [None, Some(Loss::Unconfirmed), None]);
 }
 
-/// 512 bytes of text of three bytes a letter, but for the last two.
-fn long_name() -> String {
-    format!("{}aa", "語".repeat(170))
-}
-
-const NAMES: [&str; 10] = ["a", "A", "a ", "{a}", "a{b}c", "}{", "%7D", "}", "%257D", "{}"];
-
-async fn names_are_separate(url: &str, keys: impl AsyncFn() -> usize) {
-    let leases = connect(url).await;
-    let long = long_name();
-    let names: Vec<&str> = NAMES.into_iter().chain([&*long]).collect();
-    let (mut held, mut permits) = (Vec::new(), Vec::new());
-    for name in &names {
-        let lease = leases.lease(name).unwrap().try_acquire().await.unwrap();
-        held.push(lease.unwrap_or_else(|| panic!("{name} is free")));
-        let permit = leases.semaphore(name, 1).unwrap().try_acquire().await.unwrap();
-        permits.push(permit.unwrap_or_else(|| panic!("{name} is free")));
-        let fence = held[held.len() - 1].fence();
-        let admitted = leases.guard(name).unwrap().admit(fence).await.unwrap();
-        assert_eq!(admitted, Verdict::Admitted);
-    }
-    for (name, lease) in names.iter().zip(&held) {
-        assert!(leases.lease(name).unwrap().try_acquire().await.unwrap().is_none(), "{name}");
-        assert_eq!(leases.guard(name).unwrap().current().await.unwrap(), Some(lease.fence()));
-        assert_eq!(lease.name(), *name);
-    }
-    // Of each name a lease's record, a guard, and of a semaphore record, holds and details.
-    assert_eq!(keys().await, names.len() * 5);
-    for (mut lease, mut permit) in held.into_iter().zip(permits) {
-        assert!(lease.refresh().await.is_ok() && permit.refresh().await.is_ok());
-        assert!(lease.release().await.unwrap() && permit.release().await.unwrap());
-    }
-}
+/// Of each name a lease's record, a guard, and of a semaphore record, holds and details.
+const KEYS_OF_A_NAME: usize = 5;
 
 #[tokio::test]
 async fn names_that_look_alike_are_separate_keys() {
     let server = Redis::start().await;
-    names_are_separate(&server.url(), async || server.keys().await.len()).await;
+    let leases = connect(&server.url()).await;
+    are_separate(&leases, async |names| {
+        assert_eq!(server.keys().await.len(), names * KEYS_OF_A_NAME);
+    })
+    .await;
     let keys: HashSet<_> = server.keys().await.into_iter().collect();
     assert!(keys.contains("leases:lease:{a}".as_bytes()));
 }
@@ -316,12 +216,13 @@ async fn names_that_look_alike_are_separate_keys() {
 #[tokio::test]
 async fn r2_names_that_look_alike_are_separate_keys_of_a_cluster() {
     let cluster = Cluster::start().await;
-    let keys = async || {
+    let leases = connect(&cluster.url()).await;
+    are_separate(&leases, async |names| {
         let mut keys = 0;
         for node in cluster.nodes() {
             keys += node.keys().await.len();
         }
-        keys
-    };
-    names_are_separate(&cluster.url(), keys).await;
+        assert_eq!(keys, names * KEYS_OF_A_NAME);
+    })
+    .await;
 }

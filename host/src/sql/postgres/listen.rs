@@ -1,5 +1,6 @@
 //! The one connection that listens for wake-ups.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 /// Listens on this process's own channel.
-#[derive(Debug)]
 pub(super) struct Listener {
     options: PgConnectOptions,
     channel: String,
@@ -72,6 +72,17 @@ impl Listener {
                 }
             }
         }
+    }
+}
+
+/// Shows where it listens, and no password.
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener")
+            .field("host", &self.options.get_host())
+            .field("port", &self.options.get_port())
+            .field("channel", &self.channel)
+            .finish_non_exhaustive()
     }
 }
 
