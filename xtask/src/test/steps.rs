@@ -29,10 +29,14 @@ pub(super) fn all() -> Vec<Step> {
     vec![
         step("the target of guests", Work::Check(guests::add_target)),
         step("format", cargo("fmt --all --check")),
+        step("format, what stands beside", cargo(BESIDE)),
         step("lints, everything", clippy("--workspace --all-targets --all-features")),
         step("lints, host with no feature", clippy("--package leases --no-default-features")),
         step("lints, host with components", clippy("--package leases --features component")),
         step("lints, host with redis", clippy("--package leases --features redis")),
+        step("lints, host with postgres", clippy("--package leases --features postgres")),
+        step("lints, host with mysql", clippy("--package leases --features mysql")),
+        step("lints, host with sqlite", clippy("--package leases --features sqlite")),
         step("lints, guests", clippy(GUESTS)),
         step("servers", Work::Check(servers::install)),
         step("tests", tests()),
@@ -41,6 +45,8 @@ pub(super) fn all() -> Vec<Step> {
         step("length of files", Work::Check(files::none_too_long)),
     ]
 }
+
+const BESIDE: &str = "fmt --check --manifest-path tests/bench/tinystore/Cargo.toml";
 
 const GUESTS: &str = "--package leases-guest --package leases-test-guests \
     --lib --bins --examples --target wasm32-wasip2";

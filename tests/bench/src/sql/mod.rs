@@ -1,5 +1,6 @@
 //! The backends over SQL, on servers of this run's own.
 
+mod others;
 mod pairs;
 mod places;
 mod postgres;
@@ -16,5 +17,8 @@ pub(crate) fn run() -> Result<Report> {
         to greatest)";
     let mut report = Report::new("sql", title);
     postgres::add(&mut report, &runtime)?;
+    others::add_mariadb(&mut report, &runtime)?;
+    others::add_sqlite(&mut report, &runtime)?;
+    report.note("SQLite's commits are on the disk when the system puts them there.");
     Ok(report)
 }
