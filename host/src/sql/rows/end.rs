@@ -91,7 +91,7 @@ impl<D: Dialect> Link<'_, D> {
         by: impl FnOnce(&mut KeyState, Timestamp, &Rules) -> Change<T> + Send,
     ) -> Result<Option<Change<T>>, Failure> {
         let before = self.load(key, reads).await?;
-        if before.is_plain.is_none() && refuse.is_none() {
+        if before.is_unknown() && refuse.is_none() {
             self.commit_nothing().await?;
             return Ok(None);
         }
