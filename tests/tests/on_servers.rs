@@ -5,7 +5,8 @@ use libtest_mimic::{Arguments, Trial};
 use tokio::runtime::Builder;
 
 /// Every database that they run on.
-const DATABASES: &[Database] = &[Database::Redis, Database::Postgres];
+const DATABASES: &[Database] =
+    &[Database::Redis, Database::Postgres, Database::MariaDb, Database::Sqlite];
 
 fn main() -> std::process::ExitCode {
     let mut trials = Vec::new();

@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Database, Pool};
@@ -16,12 +18,43 @@ pub(super) struct Attempt {
     pub(super) may_come_late: bool,
 }
 
+/// Connections to borrow.
+#[derive(Debug, Clone)]
+pub(super) struct Connections<DB: Database> {
+    pool: Pool<DB>,
+    cuts: Cuts,
+}
+
+/// When one was last found to be unfit. Whatever befell it may have befallen those that were idle
+/// meanwhile.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cuts(Arc<Mutex<Option<Instant>>>);
+
 /// A connection on loan. Unless it is [given back](Loan::give_back) it is closed: a transaction may
 /// be open on it, or a reply on its way.
 #[derive(Debug)]
 pub(super) struct Loan<DB: Database> {
     connection: PoolConnection<DB>,
     is_clean: bool,
+    cuts: Cuts,
+}
+
+impl<DB: Database> Connections<DB> {
+    pub(super) fn new(pool: Pool<DB>, cuts: Cuts) -> Self {
+        Connections { pool, cuts }
+    }
+}
+
+impl Cuts {
+    fn note(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether one that was idle for so long was so when another was found to be unfit.
+    pub(super) fn may_concern(&self, idle_for: Duration) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| idle_for >= last.elapsed())
+    }
 }
 
 impl Attempt {
@@ -36,16 +69,22 @@ impl Attempt {
     }
 
     /// Borrows a connection; from then on something may be sent.
-    pub(super) async fn borrow<DB: Database>(&self, pool: &Pool<DB>) -> Result<Loan<DB>, Failure> {
-        let loan = self.connect(pool).await?;
+    pub(super) async fn borrow<DB: Database>(
+        &self,
+        of: &Connections<DB>,
+    ) -> Result<Loan<DB>, Failure> {
+        let loan = self.connect(of).await?;
         self.sends();
         Ok(loan)
     }
 
     /// Borrows a connection, on which nothing is changed until it is said that it [is](Self::sends).
-    pub(super) async fn connect<DB: Database>(&self, pool: &Pool<DB>) -> Result<Loan<DB>, Failure> {
-        let connection = pool.acquire().await.map_err(Failure::connecting)?;
-        Ok(Loan { connection, is_clean: false })
+    pub(super) async fn connect<DB: Database>(
+        &self,
+        of: &Connections<DB>,
+    ) -> Result<Loan<DB>, Failure> {
+        let connection = of.pool.acquire().await.map_err(Failure::connecting)?;
+        Ok(Loan { connection, is_clean: false, cuts: of.cuts.clone() })
     }
 
     /// From now on something may be changed.
@@ -88,6 +127,7 @@ impl<DB: Database> DerefMut for Loan<DB> {
 impl<DB: Database> Drop for Loan<DB> {
     fn drop(&mut self) {
         if !self.is_clean {
+            self.cuts.note();
             self.connection.close_on_drop();
         }
     }

@@ -99,6 +99,7 @@ async fn a1_a2_cancelled_in_line_nothing_stays(on: On) {
     let leases = site.connect().await;
     let mut rng = SmallRng::seed_from_u64(7);
     let (mut cancelled, mut admitted) = (0, 0);
+    let pace = on.pace();
     for run in 0..150 {
         let is_lease = run % 2 == 0;
         let (key, ask) = match is_lease {
@@ -110,7 +111,7 @@ async fn a1_a2_cancelled_in_line_nothing_stays(on: On) {
         let mut waiting = JoinSet::new();
         for _ in 0..3 {
             let (actor, ask) = (actor.clone(), ask.clone());
-            let after = Duration::from_micros(rng.random_range(2000..9000));
+            let after = Duration::from_micros(rng.random_range(2000..9000)) * pace;
             waiting.spawn(async move {
                 match tokio::time::timeout(after, actor.acquire(ask)).await {
                     Ok(held) => held.expect("it comes free").release().await.is_ok(),
@@ -118,7 +119,7 @@ async fn a1_a2_cancelled_in_line_nothing_stays(on: On) {
                 }
             });
         }
-        tokio::time::sleep(Duration::from_micros(rng.random_range(2000..7000))).await;
+        tokio::time::sleep(Duration::from_micros(rng.random_range(2000..7000)) * pace).await;
         holder.release().await.unwrap();
         for was_admitted in waiting.join_all().await {
             *(if was_admitted { &mut admitted } else { &mut cancelled }) += 1;

@@ -13,6 +13,7 @@ use crate::{Case, On, lease, listed, semaphore};
 
 pub(super) const CASES: &[Case<On>] = listed![
     q5_killed_connections_are_opened_again,
+    q5_a_release_that_failed_by_a_cut_is_done_the_next_time,
     q5_a_waiters_killed_connections_cost_it_nothing,
     q5_a_stopped_server_is_unavailable_in_time_and_leaves_nothing,
     one_that_began_to_connect_holds_up_nobody,
@@ -81,6 +82,34 @@ async fn work(leases: Leases, name: String) -> Seen {
         seen.count(released.is_ok(), took);
     }
     seen
+}
+
+/// Case Q5: however many connections were cut at once, a call finds out at most once.
+async fn q5_a_release_that_failed_by_a_cut_is_done_the_next_time(on: On) {
+    let site = on.start().await;
+    let leases = site.connect().await;
+    for _ in 0..3 {
+        let mut many = JoinSet::new();
+        for number in 0..8 {
+            let request = leases.lease(format!("l{number}")).unwrap();
+            many.spawn(async move { request.acquire().await.unwrap() });
+        }
+        let mut held = many.join_all().await;
+        site.kill_clients().await;
+        let mut failed = 0;
+        for held in &mut held[..4] {
+            if let Err(error) = held.release().await {
+                assert!(is_unavailable(&error), "{error:?}");
+                failed += 1;
+                held.release().await.expect("the next call works");
+            }
+        }
+        assert!(failed <= 1, "{failed} found out");
+        drop(held);
+        for number in 0..8 {
+            until_free(&leases, &lease_key(&format!("l{number}")), SECOND).await;
+        }
+    }
 }
 
 /// Case Q5: who waits does not notice that connections are killed again and again, is let in once

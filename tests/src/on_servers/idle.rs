@@ -14,16 +14,6 @@ use crate::{Case, On, Site, listed};
 pub(super) const CASES: &[Case<On>] =
     listed![r4_idle_rows_are_forgotten_and_fences_rise, r4_ten_handles_forget_at_once];
 
-/// How many rows there are of names that do not begin so.
-async fn rows_but(site: &Site, prefix: &str) -> i64 {
-    let mut rows = 0;
-    for table in ["leases_grants", "leases_tickets", "leases_departed", "leases_guards"] {
-        let count = format!("SELECT count(*) FROM {table} WHERE name NOT LIKE '{prefix}%'");
-        rows += site.number(&count).await;
-    }
-    rows
-}
-
 /// Case R4: nothing is left of idle names, once the retention time of 0.5 s is over after the last
 /// end, and two rounds, of a quarter of a second each. What is held, waited for or admitted stays.
 async fn r4_idle_rows_are_forgotten_and_fences_rise(on: On) {
@@ -49,11 +39,11 @@ async fn r4_idle_rows_are_forgotten_and_fences_rise(on: On) {
     }
     let (fence, slot_fence) = (one.fence(), superseding.fence().fence);
     std::mem::forget((one, superseding));
-    assert!(rows_but(&site, "used").await > 10);
+    assert!(site.rows_but("used").await > 10);
     let began = Instant::now();
     until("idle rows are gone", || async {
         assert_eq!(used.admit(in_use.fence()).await.unwrap(), Verdict::Admitted);
-        (rows_but(&site, "used").await == 0).then_some(())
+        (site.rows_but("used").await == 0).then_some(())
     })
     .await;
     let took = began.elapsed();

@@ -14,8 +14,10 @@ mod lines;
 pub mod names;
 mod outages;
 mod pools;
+mod rights;
 mod runtimes;
 mod secrets;
+mod skewed;
 mod stored;
 mod tables;
 mod wedged;
@@ -52,8 +54,10 @@ pub const ALL: &[Area] = &[
     Area::new("names", &[], names::CASES),
     Area::new("outages", &[Need::Server], outages::CASES),
     Area::new("pools", &[Need::Pools], pools::CASES),
+    Area::new("rights", &[Need::Tables, Need::Logins], rights::CASES),
     Area::new("runtimes", &[], runtimes::CASES),
     Area::new("secrets", &[Need::Server, Need::Logins], secrets::CASES),
+    Area::new("skewed", &[Need::Server], skewed::CASES),
     Area::new("stored", &[], stored::CASES),
     Area::new("tables", &[Need::Tables], tables::CASES),
     Area::new("wedged", &[], wedged::CASES),

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use leases::{Applied, Error, ErrorKind, Leases, SqlBackend, SqlConfig};
 use rand::RngExt as _;
+use sqlx::mysql::MySqlPoolOptions;
 use sqlx::postgres::PgPoolOptions;
+use sqlx::sqlite::SqlitePoolOptions;
 use sqlx::{Executor, Pool};
 use tokio::task::JoinSet;
 
@@ -31,7 +33,15 @@ macro_rules! over_a_pool {
                 let options = PgPoolOptions::new().max_connections($connections);
                 $run(options.connect(&url).await.unwrap(), SqlConfig::postgres).await;
             }
-            _ => panic!("it takes no pool: see Need::Pools"),
+            Site::MariaDb(_) => {
+                let options = MySqlPoolOptions::new().max_connections($connections);
+                $run(options.connect(&url).await.unwrap(), SqlConfig::mysql).await;
+            }
+            Site::Sqlite(_) => {
+                let options = SqlitePoolOptions::new().max_connections($connections);
+                $run(options.connect(&url).await.unwrap(), SqlConfig::sqlite).await;
+            }
+            Site::Redis(_) => panic!("it has none: see Need::Pools"),
         }
     }};
 }

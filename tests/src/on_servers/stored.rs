@@ -2,7 +2,7 @@
 
 use leases::spec::Mode;
 use leases::{Kind, Loss, Wait};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, LocalSet};
 
 use crate::live::{SECOND, ask, lease_key, semaphore_key, until_free, until_seen, view};
 use crate::{Case, On, listed};
@@ -43,47 +43,55 @@ async fn h2_a_semaphore_that_lost_a_part_is_not_wedged(on: On) {
 /// Case H2: a part of a key that was deleted by hand wedges nothing: who held or waited may have to
 /// ask again or be lost, and soon all works, with the right count and slots.
 async fn not_wedged(on: On, kind: Kind) {
-    for part in on.parts(kind) {
-        let (limit, key) = match kind {
-            Kind::Lease => (1, lease_key("a")),
-            _ => (2, semaphore_key("a")),
-        };
-        let what = format!("{key}: {part}");
-        let site = on.start().await;
-        let (leases, bare) = (site.connect().await, site.backend("").await);
-        let patience = bare.properties().patience;
-        let holders: Vec<_> = (0..limit).map(|_| ask(&key, limit, Mode::Once)).collect();
-        for holder in &holders {
-            bare.ask(holder).await.unwrap();
-        }
-        let dead = ask(&key, limit, Mode::Wait { patience });
-        bare.ask(&dead).await.unwrap();
-        let mut waiting = JoinSet::new();
-        for _ in 0..3 {
-            let leases = leases.clone();
-            waiting.spawn(async move {
-                if limit == 1 {
-                    let lease = leases.lease("a").unwrap().wait(Wait::Forever);
-                    (lease.acquire().await.expect("it is admitted").release().await, 0)
-                } else {
-                    let permit = leases.semaphore("a", limit).unwrap().wait(Wait::Forever);
-                    let mut permit = permit.acquire().await.expect("it is admitted");
-                    (permit.release().await, permit.slot())
-                }
-            });
-        }
-        until_seen(&leases, &key, limit as usize, 4).await;
-        site.delete_part(&key, part).await;
-        view(&leases, &key).await;
-        for holder in &holders {
-            bare.leave(&key, holder.holder).await.unwrap_or_else(|e| panic!("{what}: {e}"));
-        }
-        for ended in waiting.join_all().await {
-            assert!(ended.0.unwrap(), "{what}");
-            assert!(ended.1 < limit, "{what}: slot {}", ended.1);
-        }
-        // The dead one's ticket lapses too.
-        until_free(&leases, &key, patience + SECOND).await;
-        site.every_record_ends().await;
+    let at_once = LocalSet::new();
+    let each = |part: &&'static str| at_once.spawn_local(not_wedged_without(on, kind, *part));
+    let all: Vec<_> = on.parts(kind).iter().map(each).collect();
+    at_once.await;
+    for one in all {
+        one.await.unwrap();
     }
+}
+
+async fn not_wedged_without(on: On, kind: Kind, part: &str) {
+    let (limit, key) = match kind {
+        Kind::Lease => (1, lease_key("a")),
+        _ => (2, semaphore_key("a")),
+    };
+    let what = format!("{key}: {part}");
+    let site = on.start().await;
+    let (leases, bare) = (site.connect().await, site.backend("").await);
+    let patience = bare.properties().patience;
+    let holders: Vec<_> = (0..limit).map(|_| ask(&key, limit, Mode::Once)).collect();
+    for holder in &holders {
+        bare.ask(holder).await.unwrap();
+    }
+    let dead = ask(&key, limit, Mode::Wait { patience });
+    bare.ask(&dead).await.unwrap();
+    let mut waiting = JoinSet::new();
+    for _ in 0..3 {
+        let leases = leases.clone();
+        waiting.spawn(async move {
+            if limit == 1 {
+                let lease = leases.lease("a").unwrap().wait(Wait::Forever);
+                (lease.acquire().await.expect("it is admitted").release().await, 0)
+            } else {
+                let permit = leases.semaphore("a", limit).unwrap().wait(Wait::Forever);
+                let mut permit = permit.acquire().await.expect("it is admitted");
+                (permit.release().await, permit.slot())
+            }
+        });
+    }
+    until_seen(&leases, &key, limit as usize, 4).await;
+    site.delete_part(&key, part).await;
+    view(&leases, &key).await;
+    for holder in &holders {
+        bare.leave(&key, holder.holder).await.unwrap_or_else(|e| panic!("{what}: {e}"));
+    }
+    for ended in waiting.join_all().await {
+        assert!(ended.0.unwrap(), "{what}");
+        assert!(ended.1 < limit, "{what}: slot {}", ended.1);
+    }
+    // The dead one's ticket lapses too.
+    until_free(&leases, &key, patience + SECOND).await;
+    site.every_record_ends().await;
 }

@@ -51,7 +51,8 @@ fn is_one_of_ten(applied: &[i64], migrations: i64) {
     assert!(migrations > 0 && (by_one, by_none) == (1, 9), "{applied:?} of {migrations}");
 }
 
-async fn works(leases: &Leases) {
+/// Every operation but a migration.
+pub(super) async fn works(leases: &Leases) {
     let mut held = leases.lease("a").unwrap().acquire().await.unwrap();
     let mut place = leases.semaphore("a", 2).unwrap().acquire().await.unwrap();
     assert!(leases.lease("a").unwrap().try_acquire().await.unwrap().is_none());

@@ -16,7 +16,8 @@ impl On {
         match (self.database, kind) {
             (Database::Redis, Kind::Semaphore) => &[":line", ":lapses", ":details", ":holds"],
             (Database::Redis, _) => &[":line", ":lapses", ":details"],
-            _ => &["leases_tickets", "leases_grants", "leases_grants: slot = 0"],
+            (_, Kind::Semaphore) => &["leases_tickets", "leases_grants", "leases_grants: slot = 0"],
+            _ => &["leases_tickets", "leases_grants"],
         }
     }
 }
@@ -58,20 +59,38 @@ impl Site {
     async fn sqlite(&self) -> SqliteConnection {
         let Site::Sqlite(folder) = self else { panic!("no file") };
         let options = SqliteConnectOptions::new().filename(folder.path().join("leases.db"));
-        let options = options.busy_timeout(std::time::Duration::from_secs(10));
+        let options =
+            options.create_if_missing(true).busy_timeout(std::time::Duration::from_secs(10));
         options.connect().await.expect("it is there")
     }
 
     /// How many records there are of keys and guards.
     pub async fn records(&self) -> usize {
-        if let Site::Redis(server) = self {
-            return server.keys().await.len();
+        match self {
+            Site::Redis(server) => server.keys().await.len(),
+            _ => self.rows("1 = 1").await,
         }
+    }
+
+    /// How many rows there are of keys and guards that are not of this name.
+    pub async fn rows_but(&self, name: &str) -> usize {
+        self.rows(&format!("name <> {}", self.written(name))).await
+    }
+
+    async fn rows(&self, of_those: &str) -> usize {
         let mut rows = 0;
         for table in TABLES {
-            rows += self.number(&format!("SELECT count(*) FROM {table}")).await;
+            rows += self.number(&format!("SELECT count(*) FROM {table} WHERE {of_those}")).await;
         }
         usize::try_from(rows).expect("a count")
+    }
+
+    /// A name, as one writes it there.
+    fn written(&self, name: &str) -> String {
+        match self {
+            Site::Sqlite(_) => format!("CAST('{name}' AS BLOB)"),
+            _ => format!("'{name}'"),
+        }
     }
 
     /// Deletes, by hand, that a key is held. Its name is one that needs no quotes.
@@ -93,7 +112,8 @@ impl Site {
         }
         let kind = if key.kind == Kind::Semaphore { 2 } else { 1 };
         let (table, of_those) = part.split_once(": ").unwrap_or((part, "1 = 1"));
-        let rows = format!("FROM {table} WHERE kind = {kind} AND name = '{name}' AND {of_those}");
+        let name = self.written(name);
+        let rows = format!("FROM {table} WHERE kind = {kind} AND name = {name} AND {of_those}");
         assert!(self.number(&format!("SELECT count(*) {rows}")).await > 0, "{rows}");
         self.tell(&format!("DELETE {rows}")).await;
     }

@@ -66,8 +66,8 @@ impl Database {
             Database::Postgres => {
                 &[Need::Server, Need::Counts, Need::Wakes, Need::Tables, Need::Logins, Need::Pools]
             }
-            Database::MariaDb => &[Need::Server, Need::Tables, Need::Logins],
-            Database::Sqlite => &[Need::Tables],
+            Database::MariaDb => &[Need::Server, Need::Tables, Need::Logins, Need::Pools],
+            Database::Sqlite => &[Need::Tables, Need::Pools],
         };
         has.contains(&need)
     }
@@ -141,6 +141,11 @@ impl On {
             Database::Redis => at_most,
             _ => at_most * 2 / 5,
         }
+    }
+
+    /// How many times as long it takes to be let in as where it takes the least.
+    pub fn pace(self) -> u32 {
+        if self.database == Database::MariaDb { 4 } else { 1 }
     }
 
     /// A process that holds or churns: `client` says what that means.

@@ -59,6 +59,28 @@ impl On {
 }
 
 impl Site {
+    /// Lets in somebody who may use all the tables that there are, and make none; answers who.
+    pub async fn let_in_a_user(&self) -> &'static str {
+        let may = "SELECT, INSERT, UPDATE, DELETE";
+        match self {
+            Site::Postgres(_) => {
+                self.tell(&format!(
+                    "CREATE ROLE worker LOGIN; \
+                     GRANT {may} ON ALL TABLES IN SCHEMA public TO worker"
+                ))
+                .await;
+            }
+            Site::MariaDb(_) => {
+                self.tell(&format!(
+                    "CREATE USER worker@127.0.0.1; GRANT {may} ON leases.* TO worker@127.0.0.1"
+                ))
+                .await;
+            }
+            Site::Redis(_) | Site::Sqlite(_) => panic!("see Need::Tables and Need::Logins"),
+        }
+        "worker"
+    }
+
     /// Its URL for who logs in so.
     pub fn url_of(&self, login: &str) -> String {
         let address = self.address();

@@ -9,6 +9,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
 use url::Url;
 
 use super::dialect::MySqlDialect;
+use crate::sql::attempt::{Connections, Cuts};
 use crate::sql::config::SqlConfig;
 use crate::sql::rows::RowsStore;
 use crate::sql::store::Store;
@@ -61,17 +62,20 @@ impl Settings {
         let told_time = config.told_time.clone();
         match &self.0 {
             Reached::By(options) => {
-                let pool = pool((**options).clone(), config);
-                Arc::new(RowsStore::new(pool, &MySqlDialect::SET_UP, told_time))
+                let cuts = Cuts::default();
+                let pool = pool((**options).clone(), config, cuts.clone());
+                let connections = Connections::new(pool, cuts);
+                Arc::new(RowsStore::new(connections, &MySqlDialect::SET_UP, told_time))
             }
             Reached::Over(pool) => {
-                Arc::new(RowsStore::new(pool.clone(), &MySqlDialect::ANYWHERE, told_time))
+                let connections = Connections::new(pool.clone(), Cuts::default());
+                Arc::new(RowsStore::new(connections, &MySqlDialect::ANYWHERE, told_time))
             }
         }
     }
 }
 
-fn pool(options: MySqlConnectOptions, config: &SqlConfig) -> MySqlPool {
+fn pool(options: MySqlConnectOptions, config: &SqlConfig, cuts: Cuts) -> MySqlPool {
     // What is sent is digits and letters, and no time is sent or read in a time zone: one request
     // sets up a connection.
     let options = options.pipes_as_concat(false).no_engine_substitution(false);
@@ -82,9 +86,10 @@ fn pool(options: MySqlConnectOptions, config: &SqlConfig) -> MySqlPool {
         .acquire_timeout(config.request_timeout)
         .idle_timeout(IDLE_MAX)
         .test_before_acquire(false)
-        .before_acquire(|connection, idle| {
+        .before_acquire(move |connection, idle| {
+            let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
             Box::pin(async move {
-                if idle.idle_for > ASKED_AFTER {
+                if is_asked {
                     connection.ping().await?;
                 }
                 Ok(true)

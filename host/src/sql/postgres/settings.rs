@@ -13,6 +13,7 @@ use url::Url;
 
 use super::listen::Listener;
 use super::store::PostgresStore;
+use crate::sql::attempt::{Connections, Cuts};
 use crate::sql::config::SqlConfig;
 use crate::sql::error::Failure;
 use crate::sql::poll::Listens;
@@ -79,7 +80,8 @@ impl Settings {
         config: &SqlConfig,
         wakes: &Wakes,
     ) -> Result<(Arc<dyn Store>, Option<Arc<dyn Listens>>), Failure> {
-        let pool = self.pool(config);
+        let cuts = Cuts::default();
+        let pool = self.pool(config, &cuts);
         let listening = match &self.listens {
             Where::Same => Some((*pool.connect_options()).clone()),
             Where::At(options) => Some((**options).clone()),
@@ -95,24 +97,26 @@ impl Settings {
             }
         };
         let told_time = config.told_time.clone();
-        let store = PostgresStore::new(pool, inbox, told_time, self.pooled);
+        let store = PostgresStore::new(Connections::new(pool, cuts), inbox, told_time, self.pooled);
         Ok((Arc::new(store), listens))
     }
 
-    fn pool(&self, config: &SqlConfig) -> PgPool {
+    fn pool(&self, config: &SqlConfig, cuts: &Cuts) -> PgPool {
         let options = match &self.reached {
             Reached::Over(pool) => return pool.clone(),
             Reached::By(options) => (**options).clone(),
         };
         // A pooler refuses to set what it does not know.
         let options = if self.pooled { options.extra_float_digits(None) } else { options };
+        let cuts = cuts.clone();
         PgPoolOptions::new()
             .max_connections(config.connections)
             .acquire_timeout(config.request_timeout)
             .test_before_acquire(false)
-            .before_acquire(|connection, idle| {
+            .before_acquire(move |connection, idle| {
+                let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
                 Box::pin(async move {
-                    if idle.idle_for > ASKED_AFTER {
+                    if is_asked {
                         connection.ping().await?;
                     }
                     Ok(true)

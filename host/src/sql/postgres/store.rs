@@ -1,6 +1,6 @@
 //! The operations: one statement each.
 
-use sqlx::PgPool;
+use sqlx::Postgres;
 use sqlx::postgres::PgRow;
 
 use super::migrate;
@@ -13,7 +13,7 @@ use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
 use crate::name::Key;
 use crate::spec::{Answer, Ask, Change, KeyView, Mode};
-use crate::sql::attempt::Attempt;
+use crate::sql::attempt::{Attempt, Connections};
 use crate::sql::error::Failure;
 use crate::sql::store::{
     Doing, Forgotten, Holding, LATE, LOOKED_AT_MAX, Store, guarded_slot, kind, micros,
@@ -22,7 +22,7 @@ use crate::sql::store::{
 /// A PostgreSQL.
 #[derive(Debug)]
 pub(super) struct PostgresStore {
-    pool: PgPool,
+    connections: Connections<Postgres>,
     /// By what this process is told of wake-ups.
     inbox: String,
     told_time: Option<Clock>,
@@ -30,9 +30,14 @@ pub(super) struct PostgresStore {
 }
 
 impl PostgresStore {
-    pub(super) fn new(pool: PgPool, inbox: String, told_time: Option<Clock>, pooled: bool) -> Self {
+    pub(super) fn new(
+        connections: Connections<Postgres>,
+        inbox: String,
+        told_time: Option<Clock>,
+        pooled: bool,
+    ) -> Self {
         let sending = if pooled { Sending::AsText } else { Sending::Prepared };
-        PostgresStore { pool, inbox, told_time, sending }
+        PostgresStore { connections, inbox, told_time, sending }
     }
 
     async fn rows(
@@ -41,7 +46,7 @@ impl PostgresStore {
         statement: &'static str,
         arguments: &[Arg<'_>],
     ) -> Result<Vec<PgRow>, Failure> {
-        let mut connection = attempt.borrow(&self.pool).await?;
+        let mut connection = attempt.borrow(&self.connections).await?;
         let rows = statements::rows(&mut connection, statement, arguments, self.sending).await;
         connection.after(rows)
     }
@@ -262,12 +267,12 @@ impl Store for PostgresStore {
     }
 
     fn migrate<'a>(&'a self, attempt: &'a Attempt) -> Doing<'a, u32> {
-        Box::pin(async move { migrate::migrate(attempt.borrow(&self.pool).await?).await })
+        Box::pin(async move { migrate::migrate(attempt.borrow(&self.connections).await?).await })
     }
 
     fn version<'a>(&'a self, attempt: &'a Attempt) -> Doing<'a, Option<i64>> {
         Box::pin(async move {
-            let mut connection = attempt.borrow(&self.pool).await?;
+            let mut connection = attempt.borrow(&self.connections).await?;
             let version = migrate::version(&mut connection).await;
             connection.after(version)?
         })

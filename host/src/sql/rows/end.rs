@@ -93,7 +93,7 @@ impl<D: Dialect> Link<'_, D> {
         let mut front = Front::FIRST;
         let (before, after, change) = loop {
             let before = self.load(key, reads, front).await?;
-            if before.is_plain.is_none() && refuse.is_none() {
+            if before.is_unknown() && refuse.is_none() {
                 self.commit_nothing().await?;
                 return Ok(None);
             }

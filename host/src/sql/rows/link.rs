@@ -110,7 +110,7 @@ impl<'a, D: Dialect> Link<'a, D> {
         store: &'a RowsStore<D>,
         attempt: &'a Attempt,
     ) -> Result<Self, Failure> {
-        let loan = attempt.connect(store.pool()).await?;
+        let loan = attempt.connect(store.connections()).await?;
         Ok(Link { store, attempt, loan, state: State::Clean })
     }
 

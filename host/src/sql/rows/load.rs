@@ -277,6 +277,12 @@ impl Stored {
         })
     }
 
+    /// Whether nobody holds it or waits for it, and nothing else is known. Somebody may have removed
+    /// the row of slot 0 by hand, and not those of others.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.is_plain.is_none() && self.slots.is_empty() && self.tickets.is_empty()
+    }
+
     /// Whether a slot that was not read has a row.
     pub(super) fn has_row(&self, slot: u32) -> bool {
         self.unseen.is_some() && slot < self.rows

@@ -2,10 +2,6 @@
 
 use std::time::Duration;
 
-use rand::RngExt as _;
-use rand::distr::Alphanumeric;
-use sqlx::Pool;
-
 use super::link::{Dialect, Link};
 use super::script::{Script, Words};
 use super::statements::Statements;
@@ -16,14 +12,16 @@ use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
 use crate::name::Key;
 use crate::spec::{Answer, Ask, Change, KeyView, Rules};
-use crate::sql::attempt::Attempt;
+use crate::sql::attempt::{Attempt, Connections};
 use crate::sql::error::Failure;
 use crate::sql::store::{Doing, Forgotten, Holding, Store};
+use rand::RngExt as _;
+use rand::distr::Alphanumeric;
 
 /// A database whose rules are run here.
 #[derive(Debug)]
 pub(in crate::sql) struct RowsStore<D: Dialect> {
-    pool: Pool<D::Driver>,
+    connections: Connections<D::Driver>,
     words: Words,
     statements: Statements,
     /// By what it is known whose tickets are this process's.
@@ -34,7 +32,7 @@ pub(in crate::sql) struct RowsStore<D: Dialect> {
 
 impl<D: Dialect> RowsStore<D> {
     pub(in crate::sql) fn new(
-        pool: Pool<D::Driver>,
+        connections: Connections<D::Driver>,
         dialect: &D,
         told_time: Option<Clock>,
     ) -> Self {
@@ -42,11 +40,11 @@ impl<D: Dialect> RowsStore<D> {
         let letters = rand::rng().sample_iter(Alphanumeric).take(12);
         let inbox = "looks:".chars().chain(letters.map(char::from)).collect();
         let (statements, rules) = (Statements::new(&words), Rules::default());
-        RowsStore { pool, words, statements, inbox, told_time, rules }
+        RowsStore { connections, words, statements, inbox, told_time, rules }
     }
 
-    pub(super) fn pool(&self) -> &Pool<D::Driver> {
-        &self.pool
+    pub(super) fn connections(&self) -> &Connections<D::Driver> {
+        &self.connections
     }
 
     pub(super) fn words(&self) -> &Words {
@@ -181,7 +179,7 @@ impl<D: Dialect> Store for RowsStore<D> {
 
     fn migrate<'a>(&'a self, attempt: &'a Attempt) -> Doing<'a, u32> {
         Box::pin(async move {
-            let mut connection = attempt.borrow(&self.pool).await?;
+            let mut connection = attempt.borrow(&self.connections).await?;
             let migrated = D::migrate(&mut connection).await?;
             connection.give_back();
             Ok(migrated)
@@ -190,7 +188,7 @@ impl<D: Dialect> Store for RowsStore<D> {
 
     fn version<'a>(&'a self, attempt: &'a Attempt) -> Doing<'a, Option<i64>> {
         Box::pin(async move {
-            let mut connection = attempt.borrow(&self.pool).await?;
+            let mut connection = attempt.borrow(&self.connections).await?;
             let version = D::version(&mut connection).await?;
             connection.give_back();
             Ok(version)

@@ -11,6 +11,7 @@ use sqlx::sqlite::{
 };
 
 use super::dialect::SqliteDialect;
+use crate::sql::attempt::{Connections, Cuts};
 use crate::sql::config::SqlConfig;
 use crate::sql::rows::RowsStore;
 use crate::sql::store::Store;
@@ -55,8 +56,8 @@ impl Settings {
     }
 
     pub(in crate::sql) fn open(&self, config: &SqlConfig) -> Arc<dyn Store> {
-        let pool = self.pool(config);
-        Arc::new(RowsStore::new(pool, &SqliteDialect, config.told_time.clone()))
+        let connections = Connections::new(self.pool(config), Cuts::default());
+        Arc::new(RowsStore::new(connections, &SqliteDialect, config.told_time.clone()))
     }
 
     fn pool(&self, config: &SqlConfig) -> SqlitePool {
