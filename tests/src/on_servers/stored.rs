@@ -44,7 +44,7 @@ async fn h2_a_semaphore_that_lost_a_part_is_not_wedged(on: On) {
 /// ask again or be lost, and soon all works, with the right count and slots.
 async fn not_wedged(on: On, kind: Kind) {
     let at_once = LocalSet::new();
-    let each = |part: &&'static str| at_once.spawn_local(not_wedged_without(on, kind, *part));
+    let each = |part: &&'static str| at_once.spawn_local(not_wedged_without(on, kind, part));
     let all: Vec<_> = on.parts(kind).iter().map(each).collect();
     at_once.await;
     for one in all {

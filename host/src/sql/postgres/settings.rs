@@ -53,6 +53,9 @@ enum Where {
     Never,
 }
 
+/// What does the operations, and what listens for wake-ups, if anything does.
+type Opened = (Arc<dyn Store>, Option<Arc<dyn Listens>>);
+
 impl Settings {
     pub(in crate::sql) fn over(pool: PgPool) -> Self {
         Settings { reached: Reached::Over(pool), pooled: false, listens: Where::Same }
@@ -79,7 +82,7 @@ impl Settings {
         &self,
         config: &SqlConfig,
         wakes: &Wakes,
-    ) -> Result<(Arc<dyn Store>, Option<Arc<dyn Listens>>), Failure> {
+    ) -> Result<Opened, Failure> {
         let cuts = Cuts::default();
         let pool = self.pool(config, &cuts);
         let listening = match &self.listens {
