@@ -145,7 +145,11 @@ impl On {
 
     /// How many times as long it takes to be let in as where it takes the least.
     pub fn pace(self) -> u32 {
-        if self.database == Database::MariaDb { 4 } else { 1 }
+        match self.database {
+            Database::Redis | Database::Sqlite => 1,
+            Database::Postgres => 3,
+            Database::MariaDb => 4,
+        }
     }
 
     /// A process that holds or churns: `client` says what that means.
