@@ -109,10 +109,29 @@ async fn what_a_server_was_asked_is_counted() {
     assert_eq!(server.calls_like("SELECT count(%").await, 3);
     assert_eq!(server.calls_like("INSERT INTO kept VALUES ($1)").await, 1);
     assert_eq!(server.calls_like("%").await - before, 6);
+    let function = "CREATE FUNCTION filled() RETURNS bigint LANGUAGE plpgsql AS \
+        $$ BEGIN RETURN (SELECT count(*) FROM kept); END $$";
+    tell(&mut connection, function).await;
+    tell(&mut connection, "SELECT filled()").await;
+    assert_eq!(server.calls_like("SELECT filled()").await, 1);
+    assert_eq!(server.inner_calls_like("%count(*) FROM kept%").await, 1);
+    assert_eq!(server.inner_calls_like("SELECT filled()").await, 0);
     server.restart().await;
     assert_eq!(server.calls_like("SELECT count(%").await, 3);
     server.reset_stats().await;
     assert_eq!(server.calls_like("%").await, 0);
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_passwords_lets_in_who_knows_one() {
+    let server = Postgres::start().await;
+    server.ask_for_passwords().await;
+    let mut connection = server.connection().await;
+    tell(&mut connection, "CREATE ROLE app LOGIN PASSWORD 'right'").await;
+    for (login, is_let_in) in [("app:right", true), ("app:wrong", false), ("app", false)] {
+        let url = format!("postgres://{login}@{}/postgres", server.address());
+        assert_eq!(PgConnection::connect(&url).await.is_ok(), is_let_in, "{login}");
+    }
 }
 
 #[tokio::test]
