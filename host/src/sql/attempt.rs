@@ -51,6 +51,7 @@ impl Cuts {
     }
 
     /// Whether one that was idle for so long was so when another was found to be unfit.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(super) fn may_concern(&self, idle_for: Duration) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| idle_for >= last.elapsed())
