@@ -59,6 +59,7 @@ impl Wakes {
     }
 
     /// Whether nobody listens.
+    #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }

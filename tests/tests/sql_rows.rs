@@ -9,6 +9,7 @@ use leases::{
     Backend as _, ErrorKind, HolderId, Key, Kind, Leases, Limit, Name, SqlBackend, SqlConfig, Ttl,
     TtlBounds,
 };
+use leases_tests::servers::MariaDb;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
@@ -18,23 +19,24 @@ const MS: Duration = Duration::from_millis(1);
 /// A database of its own, gone with it.
 struct Fresh {
     url: String,
-    _folder: Option<TempDir>,
+    _kept: Kept,
+}
+
+/// What lives as long as a database.
+enum Kept {
+    Folder { _folder: TempDir },
+    Server { _server: MariaDb },
 }
 
 fn sqlite() -> Fresh {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("leases.db").display());
-    Fresh { url, _folder: Some(folder) }
+    Fresh { url, _kept: Kept::Folder { _folder: folder } }
 }
 
 async fn mariadb() -> Fresh {
-    let url = std::env::var("LEASES_TEST_MYSQL").expect("a URL of a MariaDB in LEASES_TEST_MYSQL");
-    let name = format!("fresh_{:016x}", rand::random::<u64>());
-    let pool = sqlx::MySqlPool::connect(&url).await.unwrap();
-    let make = sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"));
-    sqlx::raw_sql(make).execute(&pool).await.unwrap();
-    let (server, _) = url.rsplit_once('/').unwrap();
-    Fresh { url: format!("{server}/{name}"), _folder: None }
+    let server = MariaDb::start().await;
+    Fresh { url: server.url(), _kept: Kept::Server { _server: server } }
 }
 
 impl Fresh {

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Database, Pool};
@@ -51,7 +51,8 @@ impl Cuts {
     }
 
     /// Whether one that was idle for so long was so when another was found to be unfit.
-    pub(super) fn may_concern(&self, idle_for: Duration) -> bool {
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(super) fn may_concern(&self, idle_for: std::time::Duration) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| idle_for >= last.elapsed())
     }

@@ -1,6 +1,7 @@
 //! The kinds of databases, and in what they differ.
 
 use std::process::Command;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -57,6 +58,11 @@ impl Database {
             Database::MariaDb => "mariadb",
             Database::Sqlite => "sqlite",
         }
+    }
+
+    /// What its clock does not count: an end may come that early.
+    pub fn resolution(self) -> Duration {
+        Duration::from_micros(if self == Database::Sqlite { 1000 } else { 1 })
     }
 
     /// Whether it has what a case needs.
