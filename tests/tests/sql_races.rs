@@ -1,0 +1,102 @@
+//! Races over SQL databases with a server, each of which once left a hold behind, gave a name twice
+//! or cost a hold: between what is given up and what follows, and between holders.
+
+use std::any::Any;
+use std::pin::Pin;
+use std::time::Duration;
+
+use leases::Leases;
+use leases_tests::live::{SECOND, connect, lease_key, until_free};
+use leases_tests::servers::{MariaDb, Postgres, Proxy};
+use tokio::runtime::{Builder, Runtime};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A server with tables, and a proxy in front of it.
+struct Behind {
+    proxy: Proxy,
+    through: String,
+    direct: String,
+    /// In how many requests a lease is taken.
+    requests: u32,
+    _server: Box<dyn Any + Send + Sync>,
+}
+
+impl Behind {
+    async fn postgres() -> Self {
+        let server = Postgres::start().await;
+        let (proxy, direct) = (Proxy::in_front_of(&server).await, server.url());
+        let through = direct.replace(&server.address(), &proxy.address());
+        Behind { proxy, through, direct, requests: 1, _server: Box::new(server) }.migrated().await
+    }
+
+    async fn mariadb() -> Self {
+        let server = MariaDb::start().await;
+        let (proxy, direct) = (Proxy::in_front_of(&server).await, server.url());
+        let through = direct.replace(&server.address(), &proxy.address());
+        Behind { proxy, through, direct, requests: 2, _server: Box::new(server) }.migrated().await
+    }
+
+    async fn migrated(self) -> Self {
+        connect(&self.direct).await.migrate().await.expect("the server answers");
+        self
+    }
+
+    /// A handle through the proxy, with connections that were used just now.
+    async fn leases(&self, parameters: &str) -> Leases {
+        let leases = connect(&format!("{}?{parameters}", self.through)).await;
+        leases.lease("warm").unwrap().acquire().await.unwrap().release().await.unwrap();
+        leases
+    }
+}
+
+/// Each case on each of them.
+macro_rules! on_each {
+    ($($case:ident),+ $(,)?) => {
+        mod postgres {
+            $(#[test] fn $case() { super::$case(|| Box::pin(super::Behind::postgres())) })+
+        }
+        mod mariadb {
+            $(#[test] fn $case() { super::$case(|| Box::pin(super::Behind::mariadb())) })+
+        }
+    };
+}
+
+type Starts = fn() -> Pin<Box<dyn Future<Output = Behind> + Send>>;
+
+on_each!(
+    a_leave_that_comes_late_ends_no_later_hold,
+);
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A grant whose reply came after its end is left again, and the name asked for once more. That
+/// leave was given up and is carried out after the next grant: it concerns the first one alone.
+fn a_leave_that_comes_late_ends_no_later_hold(starts: Starts) {
+    runtime().block_on(async {
+        let on = starts().await;
+        let direct = connect(&on.direct).await;
+        let leases = on.leases("timeout=1s&connections=2").await;
+        // Two connections know the statements that follow: they are one request each.
+        for _ in 0..8 {
+            let (one, two) = (leases.lease("one").unwrap(), leases.lease("two").unwrap());
+            drop(tokio::join!(one.acquire(), two.acquire()));
+            until_free(&direct, &lease_key("one"), SECOND).await;
+            until_free(&direct, &lease_key("two"), SECOND).await;
+        }
+        let request = leases.lease("a").unwrap().ttl(300 * MS).wait(20 * SECOND);
+        on.proxy.delay(300 * MS / on.requests);
+        let acquiring = tokio::spawn(async move { request.acquire().await });
+        tokio::time::sleep(200 * MS).await;
+        on.proxy.hold(); // The grant is on its way back, and the leave will be held.
+        on.proxy.until_held().await;
+        tokio::time::sleep(500 * MS).await;
+        on.proxy.pass();
+        let held = acquiring.await.unwrap().unwrap();
+        on.proxy.let_go().await;
+        let other = direct.lease("a").unwrap().wait(150 * MS).acquire().await;
+        assert!(other.is_err() || held.loss().is_some(), "two hold: {held:?} and {other:?}");
+    });
+}
