@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use leases::Leases;
-use leases_tests::live::{SECOND, connect, lease_key, until_free};
+use leases_tests::live::{SECOND, connect, lease_key, stays_free, until_free};
 use leases_tests::servers::{MariaDb, Postgres, Proxy};
 use tokio::runtime::{Builder, Runtime};
 
@@ -66,6 +66,7 @@ type Starts = fn() -> Pin<Box<dyn Future<Output = Behind> + Send>>;
 
 on_each!(
     a_leave_that_comes_late_ends_no_later_hold,
+    an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing,
 );
 
 fn runtime() -> Runtime {
@@ -98,5 +99,28 @@ fn a_leave_that_comes_late_ends_no_later_hold(starts: Starts) {
         on.proxy.let_go().await;
         let other = direct.lease("a").unwrap().wait(150 * MS).acquire().await;
         assert!(other.is_err() || held.loss().is_some(), "two hold: {held:?} and {other:?}");
+    });
+}
+
+/// A handle is used in two runtimes. One ends with an ask on its way; what gives back, in the other,
+/// is faster than that ask.
+fn an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing(starts: Starts) {
+    let (stays, ends) = (runtime(), runtime());
+    let (on, leases, direct) = stays.block_on(async {
+        let on = starts().await;
+        let leases = on.leases("").await;
+        let direct = connect(&on.direct).await;
+        (on, leases, direct)
+    });
+    on.proxy.hold();
+    let request = leases.lease("a").unwrap().ttl(60 * SECOND);
+    ends.spawn(async move { request.acquire().await.map(drop) });
+    stays.block_on(on.proxy.until_held());
+    on.proxy.pass();
+    ends.shutdown_background();
+    stays.block_on(async {
+        tokio::time::sleep(SECOND).await;
+        on.proxy.let_go().await;
+        stays_free(&direct, &lease_key("a")).await;
     });
 }
