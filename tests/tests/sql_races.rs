@@ -9,6 +9,7 @@ use leases::Leases;
 use leases_tests::live::{SECOND, connect, lease_key, stays_free, until_free};
 use leases_tests::servers::{MariaDb, Postgres, Proxy};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -67,6 +68,7 @@ type Starts = fn() -> Pin<Box<dyn Future<Output = Behind> + Send>>;
 on_each!(
     a_leave_that_comes_late_ends_no_later_hold,
     an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing,
+    pooled_connections_that_went_silent_cost_one_operation_at_most,
 );
 
 fn runtime() -> Runtime {
@@ -122,5 +124,32 @@ fn an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing(starts: Starts)
         tokio::time::sleep(SECOND).await;
         on.proxy.let_go().await;
         stays_free(&direct, &lease_key("a")).await;
+    });
+}
+
+/// The way forgot all connections that were open, and new ones pass: one operation may fail of it,
+/// and what is kept is kept.
+fn pooled_connections_that_went_silent_cost_one_operation_at_most(starts: Starts) {
+    runtime().block_on(async {
+        let on = starts().await;
+        let leases = on.leases("timeout=2s").await;
+        let kept = leases.lease("kept").unwrap().ttl(8 * SECOND).keep_alive();
+        let kept = kept.acquire().await.unwrap();
+        let mut tasks = JoinSet::new();
+        for number in 0..40 {
+            let request = leases.lease(format!("many:{number}")).unwrap();
+            tasks.spawn(async move { request.acquire().await.unwrap().release().await.unwrap() });
+        }
+        tasks.join_all().await;
+        assert!(on.proxy.accepted() >= 10, "{}", on.proxy.accepted());
+        tokio::time::sleep(600 * MS).await;
+        on.proxy.hold_open_ones();
+        let mut failed = Vec::new();
+        for _ in 0..3 {
+            failed.extend(leases.lease("a").unwrap().try_acquire().await.err());
+        }
+        assert!(failed.len() <= 1, "{failed:?}");
+        tokio::time::sleep(4 * SECOND).await;
+        assert_eq!(kept.loss(), None);
     });
 }

@@ -9,6 +9,7 @@ use rand::RngExt as _;
 use rand::distr::Alphanumeric;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection as _, PgPool};
+use tokio::time::timeout;
 use url::Url;
 
 use super::listen::Listener;
@@ -25,6 +26,10 @@ pub(in crate::sql) const OURS: [&str; 2] = ["pooler", "listen"];
 
 /// A connection that was idle for this long is asked whether it still is one.
 const ASKED_AFTER: Duration = Duration::from_millis(500);
+
+/// Within such a part of the request timeout: the way to the server may have forgotten all that were
+/// open, and no more than one request is to fail of it.
+const ANSWERS_WITHIN: u32 = 8;
 
 /// How a PostgreSQL is reached.
 #[derive(Clone)]
@@ -106,14 +111,16 @@ impl Settings {
         };
         // A pooler refuses to set what it does not know.
         let options = if self.pooled { options.extra_float_digits(None) } else { options };
+        let answers_within = config.request_timeout / ANSWERS_WITHIN;
         PgPoolOptions::new()
             .max_connections(config.connections)
             .acquire_timeout(config.request_timeout)
             .test_before_acquire(false)
-            .before_acquire(|connection, idle| {
+            .before_acquire(move |connection, idle| {
                 Box::pin(async move {
                     if idle.idle_for > ASKED_AFTER {
-                        connection.ping().await?;
+                        let asked = timeout(answers_within, connection.ping()).await;
+                        asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
                     }
                     Ok(true)
                 })
