@@ -69,6 +69,7 @@ on_each!(
     a_leave_that_comes_late_ends_no_later_hold,
     an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing,
     pooled_connections_that_went_silent_cost_one_operation_at_most,
+    a_connection_that_went_silent_on_its_way_back_is_replaced,
 );
 
 fn runtime() -> Runtime {
@@ -151,5 +152,23 @@ fn pooled_connections_that_went_silent_cost_one_operation_at_most(starts: Starts
         assert!(failed.len() <= 1, "{failed:?}");
         tokio::time::sleep(4 * SECOND).await;
         assert_eq!(kept.loss(), None);
+    });
+}
+
+/// The driver asks a connection that comes back to its pool whether it still is one. Where no answer
+/// comes, its place is free all the same.
+fn a_connection_that_went_silent_on_its_way_back_is_replaced(starts: Starts) {
+    runtime().block_on(async {
+        let on = starts().await;
+        let leases = on.leases("connections=1").await;
+        tokio::time::sleep(100 * MS).await;
+        on.proxy.delay(300 * MS / on.requests);
+        let request = leases.lease("a").unwrap();
+        let acquiring = tokio::spawn(async move { request.acquire().await });
+        tokio::time::sleep(200 * MS).await;
+        on.proxy.pass();
+        on.proxy.hold_open_ones(); // The grant is on its way.
+        let mut held = acquiring.await.unwrap().unwrap();
+        assert!(held.release().await.unwrap());
     });
 }
