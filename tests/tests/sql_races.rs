@@ -172,3 +172,30 @@ fn a_connection_that_went_silent_on_its_way_back_is_replaced(starts: Starts) {
         assert!(held.release().await.unwrap());
     });
 }
+
+/// Somebody locked a name's row and does not go on. Asks for it are given up, and the server sees
+/// that in time: it does not go on waiting for one connection more with each.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn asks_that_wait_for_a_lock_do_not_pile_up_in_a_postgres() {
+    let server = Postgres::start().await;
+    let leases = connect(&format!("{}?timeout=600ms", server.url())).await;
+    leases.migrate().await.unwrap();
+    drop(leases.lease("a").unwrap().acquire().await.unwrap());
+    until_free(&leases, &lease_key("a"), SECOND).await;
+    let mut other = server.connection().await;
+    let lock = sqlx::raw_sql("BEGIN; SELECT FROM leases_grants WHERE name = 'a' FOR UPDATE");
+    lock.execute(&mut other).await.unwrap();
+    let mut tasks = JoinSet::new();
+    for _ in 0..8 {
+        let request = leases.lease("a").unwrap();
+        tasks.spawn(async move {
+            for _ in 0..6 {
+                request.try_acquire().await.unwrap_err();
+            }
+        });
+    }
+    tasks.join_all().await;
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
+    let count: i64 = sqlx::query_scalar(count).fetch_one(&mut other).await.unwrap();
+    assert!(count <= 24, "{count} connections");
+}
