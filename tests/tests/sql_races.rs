@@ -1,13 +1,18 @@
-//! Races over SQL databases with a server, each of which once left a hold behind, gave a name twice
-//! or cost a hold: between what is given up and what follows, and between holders.
+//! Races over SQL databases with a server: between what is given up and what follows, between holders,
+//! and with connections that are lost. Most once left a hold behind, gave a name twice or cost more
+//! than one operation.
 
 use std::any::Any;
 use std::pin::Pin;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use leases::Leases;
 use leases_tests::live::{SECOND, connect, lease_key, stays_free, until_free};
 use leases_tests::servers::{MariaDb, Postgres, Proxy};
+use rand::rngs::SmallRng;
+use rand::{RngExt as _, SeedableRng as _};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
@@ -70,6 +75,7 @@ on_each!(
     an_ask_whose_runtime_ended_and_that_comes_late_leaves_nothing,
     pooled_connections_that_went_silent_cost_one_operation_at_most,
     a_connection_that_went_silent_on_its_way_back_is_replaced,
+    no_update_under_a_lease_is_lost_while_connections_are_cut,
 );
 
 fn runtime() -> Runtime {
@@ -170,6 +176,70 @@ fn a_connection_that_went_silent_on_its_way_back_is_replaced(starts: Starts) {
         on.proxy.hold_open_ones(); // The grant is on its way.
         let mut held = acquiring.await.unwrap().unwrap();
         assert!(held.release().await.unwrap());
+    });
+}
+
+/// What is counted under a lease.
+#[derive(Debug, Default)]
+struct Counted {
+    value: AtomicU64,
+    updates: AtomicU64,
+    fence: AtomicU64,
+}
+
+/// Takes a name, counts under it, and gives it back or leaves that to others, until it is over.
+async fn count_on(leases: Leases, counted: Arc<Counted>, seed: u64, until: Instant) {
+    let mut rng = SmallRng::seed_from_u64(seed);
+    while Instant::now() < until {
+        let ttl = MS * rng.random_range(1000..2000);
+        let request = leases.lease("a").unwrap().ttl(ttl).wait(3 * SECOND);
+        let patience = MS * rng.random_range(10..600);
+        // Who is cancelled, cut or too late tries again.
+        let acquired = tokio::time::timeout(patience, request.acquire()).await;
+        let Ok(Ok(mut held)) = acquired else { continue };
+        let before = counted.fence.fetch_max(held.fence().as_u64(), Ordering::SeqCst);
+        let value = counted.value.load(Ordering::SeqCst);
+        tokio::time::sleep(MS * rng.random_range(0..15)).await;
+        if held.loss().is_none() {
+            assert!(before < held.fence().as_u64(), "{before} {held:?}");
+            counted.value.store(value + 1, Ordering::SeqCst);
+            counted.updates.fetch_add(1, Ordering::SeqCst);
+        }
+        match rng.random_range(0..4) {
+            0 => drop(held),
+            1 => drop(held.refresh().await),
+            _ => drop(held.release().await),
+        }
+    }
+}
+
+/// Twelve that count under one lease, over three handles, while their connections are cut and they
+/// are cancelled: whoever believes to hold it holds it alone, and when they end it is free.
+fn no_update_under_a_lease_is_lost_while_connections_are_cut(starts: Starts) {
+    runtime().block_on(async {
+        let on = starts().await;
+        let (counted, until) = (Arc::new(Counted::default()), Instant::now() + 5 * SECOND);
+        let mut tasks = JoinSet::new();
+        for parameters in ["timeout=2s", "timeout=2s&connections=1", "timeout=2s&retention=1ms"] {
+            let leases = on.leases(parameters).await;
+            for _ in 0..4 {
+                let counted = Arc::clone(&counted);
+                tasks.spawn(count_on(leases.clone(), counted, rand::random(), until));
+            }
+        }
+        while Instant::now() < until {
+            tokio::time::sleep(MS * rand::random_range(50..500)).await;
+            match rand::random_range(0..3) {
+                0 => on.proxy.cut_now(),
+                1 => on.proxy.cut_after_next_request(),
+                _ => on.proxy.cut_before_next_request(),
+            }
+        }
+        tasks.join_all().await;
+        until_free(&connect(&on.direct).await, &lease_key("a"), 7 * SECOND).await;
+        let updates = counted.updates.load(Ordering::SeqCst);
+        assert_eq!(counted.value.load(Ordering::SeqCst), updates);
+        assert!(updates > 20, "{updates}");
     });
 }
 
