@@ -80,6 +80,7 @@ on_each!(
     what_is_idle_is_forgotten_and_what_is_not_is_kept,
     a_pool_of_the_programs_own_is_enough,
     rows_that_were_removed_by_hand_are_made_again,
+    who_lapsed_and_asks_again_is_told_its_new_place,
 );
 
 async fn ten_that_migrate_at_once_apply_each_migration_once(fresh: Fresh) {
@@ -283,6 +284,22 @@ async fn rows_that_were_removed_by_hand_are_made_again(fresh: Fresh) {
     for permit in &mut permits[2..] {
         assert!(permit.release().await.unwrap(), "{permit:?}");
     }
+}
+
+/// Behind more of the line than is read at first.
+async fn who_lapsed_and_asks_again_is_told_its_new_place(fresh: Fresh) {
+    let backend = fresh.backend().await;
+    let waits = |millis| ask("a", 1, Mode::Wait { patience: millis * MS });
+    let lapses = waits(300);
+    backend.ask(&waits(60_000)).await.unwrap();
+    for _ in 0..3 {
+        backend.ask(&waits(60_000)).await.unwrap();
+    }
+    backend.ask(&lapses).await.unwrap();
+    backend.ask(&waits(60_000)).await.unwrap();
+    tokio::time::sleep(400 * MS).await;
+    let again = backend.ask(&lapses).await.unwrap();
+    assert!(matches!(again, leases::spec::Answer::Waiting { position: 4, .. }), "{again:?}");
 }
 
 #[test]
