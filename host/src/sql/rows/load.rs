@@ -181,7 +181,9 @@ fn gap(counts: &Row, read: &[Waiter], reads: Reads<'_>, front: Front) -> Read<Op
     if count == 0 {
         return Ok(None);
     }
-    let before_own = match read.iter().position(|waiter| reads.is_of(waiter)) {
+    // One that lapsed is not where it joins again.
+    let own = read.iter().position(|waiter| reads.is_of(waiter) && waits(&waiter));
+    let before_own = match own {
         None => count,
         Some(own) => {
             let known = read.iter().take(own).filter(waits).count() as u32;
