@@ -1,16 +1,17 @@
 //! What is asked of the databases whose rules are run here beyond the model: SQLite, MySQL, MariaDB.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use leases::spec::{Ask, Mode};
 use leases::{
-    Backend as _, ErrorKind, HolderId, Key, Kind, Leases, Limit, Name, SqlBackend, SqlConfig, Ttl,
-    TtlBounds,
+    Applied, Backend as _, ErrorKind, HolderId, Key, Kind, Leases, Limit, Name, SqlBackend,
+    SqlConfig, Ttl, TtlBounds,
 };
 use leases_tests::servers::MariaDb;
-use sqlx::Row as _;
+use sqlx::{Connection as _, Executor as _, MySqlConnection, Row as _, SqliteConnection};
 use tempfile::TempDir;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -80,6 +81,7 @@ on_each!(
     what_is_idle_is_forgotten_and_what_is_not_is_kept,
     a_pool_of_the_programs_own_is_enough,
     rows_that_were_removed_by_hand_are_made_again,
+    who_waits_for_a_lock_too_long_is_told_that_nothing_was_done,
 );
 
 async fn ten_that_migrate_at_once_apply_each_migration_once(fresh: Fresh) {
@@ -112,7 +114,7 @@ async fn tables_of_a_later_version_are_refused(fresh: Fresh) {
 async fn what_is_not_migrated_is_told(fresh: Fresh) {
     let backend = SqlBackend::connect(fresh.config()).await.unwrap();
     let refused = backend.ask(&ask("a", 1, Mode::Once)).await.unwrap_err();
-    assert_eq!(refused.applied, leases::Applied::No);
+    assert_eq!(refused.applied, Applied::No);
     assert!(refused.source.to_string().contains("leases migrate"), "{refused:?}");
 }
 
@@ -285,6 +287,22 @@ async fn rows_that_were_removed_by_hand_are_made_again(fresh: Fresh) {
     }
 }
 
+async fn who_waits_for_a_lock_too_long_is_told_that_nothing_was_done(fresh: Fresh) {
+    let leases = fresh.leases().await;
+    let mut permit = leases.semaphore("a", 2).unwrap().acquire().await.unwrap();
+    let config = fresh.config().request_timeout(400 * MS);
+    let hasty = Leases::builder(Arc::new(SqlBackend::connect(config).await.unwrap())).build();
+    let lock = fresh.lock().await;
+    let began = Instant::now();
+    let refused = hasty.semaphore("a", 2).unwrap().try_acquire().await.unwrap_err();
+    assert!(began.elapsed() < 5 * SECOND, "{:?}", began.elapsed());
+    assert_eq!(*refused.kind(), ErrorKind::Unavailable(Applied::No), "{refused:?}");
+    drop(lock);
+    let other = hasty.semaphore("a", 2).unwrap().wait(5 * SECOND).acquire().await.unwrap();
+    assert_ne!(other.slot(), permit.slot());
+    assert!(permit.release().await.unwrap());
+}
+
 #[test]
 fn what_is_no_file_or_no_database_is_refused() {
     for bad in [
@@ -328,6 +346,19 @@ async fn until_there_are(fresh: &Fresh, table: &str, rows: i64) {
 }
 
 impl Fresh {
+    /// Locks whatever locks its keys, until it is dropped.
+    async fn lock(&self) -> Box<dyn Any> {
+        if self.url.starts_with("sqlite") {
+            let mut connection = SqliteConnection::connect(&self.url).await.unwrap();
+            connection.execute("BEGIN IMMEDIATE").await.unwrap();
+            return Box::new(connection);
+        }
+        let mut connection = MySqlConnection::connect(&self.url).await.unwrap();
+        connection.execute("START TRANSACTION").await.unwrap();
+        connection.execute("SELECT * FROM leases_grants FOR UPDATE").await.unwrap();
+        Box::new(connection)
+    }
+
     /// Runs a statement; answers its number, if it has one.
     async fn run(&self, statement: &str) -> Option<i64> {
         let statement = sqlx::raw_sql(sqlx::AssertSqlSafe(statement.to_owned()));
