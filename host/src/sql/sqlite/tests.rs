@@ -14,6 +14,8 @@ use crate::sql::store::{Holding, LATE, Store};
 use crate::terms::{Limit, Ttl, TtlBounds};
 use crate::wake::Wakes;
 
+mod reads;
+
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A folder that goes with it.
