@@ -47,7 +47,10 @@ async fn granted(
             }
             Some(Answer::Granted(granted)) => match attempt.deliver(&granted, sent) {
                 Some(deadline) => return Ok((granted, deadline)),
-                None => attempt.give_back_late(wait).await?,
+                None => {
+                    attempt.give_back_late(wait).await?;
+                    watch = None;
+                }
             },
             Some(Answer::Busy { .. }) => return Err(attempt.refused(ErrorKind::NotAcquired)),
             Some(Answer::LineFull) => {
@@ -136,13 +139,16 @@ impl Attempt<'_> {
         Some(deadline)
     }
 
-    /// Gives back a grant that came too late; an error once there is no time for another try.
+    /// Gives back a grant that came too late; an error once there is no time for another try. That
+    /// is another ask: a leave that was not confirmed may yet come, and end what it finds.
     async fn give_back_late(&mut self, wait: Wait) -> Result<(), Error> {
         self.leave().await;
         let time_is_left = self.until.is_none_or(|until| self.shared.clock.now() < until);
         if wait.is_one_attempt() || !time_is_left {
             return Err(self.error(ErrorKind::NotAcquired));
         }
+        self.let_go();
+        self.begin_anew();
         Ok(())
     }
 
@@ -206,6 +212,15 @@ impl Attempt<'_> {
         longest.mul_f64(rand::rng().random_range(0.8..1.0))
     }
 
+    /// What the backend may have of this ask is given back.
+    fn let_go(&self) {
+        if self.may_hold {
+            self.shared.give_back.give_back(&self.ask.key, self.ask.holder);
+        } else if self.is_listed {
+            self.shared.live.remove(self.ask.holder);
+        }
+    }
+
     async fn leave(&mut self) {
         match self.shared.backend.leave(&self.ask.key, self.ask.holder).await {
             Ok(()) => self.may_hold = false,
@@ -233,10 +248,6 @@ impl Attempt<'_> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        if self.may_hold {
-            self.shared.give_back.give_back(&self.ask.key, self.ask.holder);
-        } else if self.is_listed {
-            self.shared.live.remove(self.ask.holder);
-        }
+        self.let_go();
     }
 }

@@ -3,12 +3,15 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sqlx::pool::PoolConnection;
 use sqlx::{Database, Pool};
 
 use super::error::Failure;
+
+/// A connection that does not answer for this long, on its way back to its pool, is closed.
+const RETURNS_WITHIN: Duration = Duration::from_secs(1);
 
 /// One try of an operation.
 #[derive(Debug, Default)]
@@ -52,7 +55,7 @@ impl Cuts {
 
     /// Whether one that was idle for so long was so when another was found to be unfit.
     #[cfg(any(feature = "postgres", feature = "mysql"))]
-    pub(super) fn may_concern(&self, idle_for: std::time::Duration) -> bool {
+    pub(super) fn may_concern(&self, idle_for: Duration) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| idle_for >= last.elapsed())
     }
@@ -95,9 +98,12 @@ impl Attempt {
 }
 
 impl<DB: Database> Loan<DB> {
-    /// Gives it back to the pool: nothing is open and nothing is on its way.
+    /// Gives it back to the pool: nothing is open and nothing is on its way. The driver asks it
+    /// once more, for as long as it takes; one that went silent must not keep its place.
     pub(super) fn give_back(mut self) {
         self.is_clean = true;
+        let returned = self.connection.return_to_pool();
+        tokio::spawn(tokio::time::timeout(RETURNS_WITHIN, returned));
     }
 
     /// Gives it back after a statement in autocommit, unless the connection is not fit for another.

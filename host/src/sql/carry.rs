@@ -95,7 +95,7 @@ impl Carrier {
         T: Send + 'static,
         A: Send + 'static,
     {
-        let (before, landing) = self.take_off(role);
+        let (before, mut landing) = self.take_off(role);
         let Carrier { store, wakes, timeout, .. } = self;
         let (store, wakes, timeout) = (Arc::clone(store), wakes.clone(), *timeout);
         let flight = tokio::spawn(async move {
@@ -103,6 +103,7 @@ impl Carrier {
             if let Some(before) = before
                 && timeout_at(deadline, before).await.is_err()
             {
+                landing.note(false, false);
                 return Err(Failure::NotConnected { within: timeout, last: None });
             }
             let may_come_late = landing.may_come_late();
@@ -132,7 +133,7 @@ impl Carrier {
             Some(ended)
         });
         drop(all);
-        (before, Landing { flights, role, number })
+        (before, Landing { flights, role, number, is_noted: false })
     }
 }
 
@@ -150,6 +151,8 @@ struct Landing {
     flights: Arc<Mutex<Flights>>,
     role: Role,
     number: u64,
+    /// Whether it is known how it ended.
+    is_noted: bool,
 }
 
 impl Landing {
@@ -160,7 +163,8 @@ impl Landing {
     }
 
     /// Notes whether an ask may yet be carried out, or that what may be is refused from now on.
-    fn note(&self, is_doubtful: bool, is_confirmed: bool) {
+    fn note(&mut self, is_doubtful: bool, is_confirmed: bool) {
+        self.is_noted = true;
         let mut flights = locked(&self.flights);
         match self.role {
             Role::Asks(holder) if is_doubtful => {
@@ -177,6 +181,9 @@ impl Landing {
 impl Drop for Landing {
     fn drop(&mut self) {
         let Some(holder) = self.role.holder() else { return };
+        if !self.is_noted {
+            self.note(true, false); // Its runtime ended, with it on its way perhaps.
+        }
         let mut flights = locked(&self.flights);
         if flights.last.get(&holder).is_some_and(|flight| flight.number == self.number) {
             flights.last.remove(&holder);

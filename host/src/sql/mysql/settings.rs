@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlPool, MySqlPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
+use tokio::time::timeout;
 use url::Url;
 
 use super::dialect::MySqlDialect;
@@ -22,6 +23,10 @@ const THEIRS: [&str; 9] = [
 
 /// A connection that was idle for this long is asked whether it still is one.
 const ASKED_AFTER: Duration = Duration::from_millis(500);
+
+/// Within such a part of the request timeout: the way to the server may have forgotten all that were
+/// open, and no more than one request is to fail of it.
+const ANSWERS_WITHIN: u32 = 8;
 
 /// A connection that was idle for this long is closed. The server closes one that says nothing for
 /// three times as long: when its process stands still within a transaction, or its machine is gone,
@@ -81,6 +86,7 @@ fn pool(options: MySqlConnectOptions, config: &SqlConfig, cuts: Cuts) -> MySqlPo
     let options = options.pipes_as_concat(false).no_engine_substitution(false);
     let options = options.timezone(None).set_names(false).disable_statement_logging();
     let set_up: Arc<str> = set_up(config.request_timeout).into();
+    let answers_within = config.request_timeout / ANSWERS_WITHIN;
     MySqlPoolOptions::new()
         .max_connections(config.connections)
         .acquire_timeout(config.request_timeout)
@@ -90,7 +96,8 @@ fn pool(options: MySqlConnectOptions, config: &SqlConfig, cuts: Cuts) -> MySqlPo
             let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
             Box::pin(async move {
                 if is_asked {
-                    connection.ping().await?;
+                    let asked = timeout(answers_within, connection.ping()).await;
+                    asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
                 }
                 Ok(true)
             })

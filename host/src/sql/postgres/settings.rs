@@ -8,7 +8,8 @@ use std::time::Duration;
 use rand::RngExt as _;
 use rand::distr::Alphanumeric;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection as _, PgPool};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgPool};
+use tokio::time::timeout;
 use url::Url;
 
 use super::listen::Listener;
@@ -26,6 +27,10 @@ pub(in crate::sql) const OURS: [&str; 2] = ["pooler", "listen"];
 
 /// A connection that was idle for this long is asked whether it still is one.
 const ASKED_AFTER: Duration = Duration::from_millis(500);
+
+/// Within such a part of the request timeout: the way to the server may have forgotten all that were
+/// open, and no more than one request is to fail of it.
+const ANSWERS_WITHIN: u32 = 8;
 
 /// How a PostgreSQL is reached.
 #[derive(Clone)]
@@ -112,6 +117,9 @@ impl Settings {
         // A pooler refuses to set what it does not know.
         let options = if self.pooled { options.extra_float_digits(None) } else { options };
         let cuts = cuts.clone();
+        let answers_within = config.request_timeout / ANSWERS_WITHIN;
+        let set_up: Option<Arc<str>> =
+            (!self.pooled).then(|| set_up(config.request_timeout).into());
         PgPoolOptions::new()
             .max_connections(config.connections)
             .acquire_timeout(config.request_timeout)
@@ -120,13 +128,28 @@ impl Settings {
                 let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
                 Box::pin(async move {
                     if is_asked {
-                        connection.ping().await?;
+                        let asked = timeout(answers_within, connection.ping()).await;
+                        asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
                     }
                     Ok(true)
                 })
             })
+            .after_connect(move |connection, _| {
+                let set_up = set_up.clone();
+                Box::pin(async move {
+                    let Some(set_up) = set_up else { return Ok(()) };
+                    let set_up = sqlx::raw_sql(AssertSqlSafe(&*set_up));
+                    connection.execute(set_up).await.map(drop)
+                })
+            })
             .connect_lazy_with(options)
     }
+}
+
+/// Whoever waits for a lock is told so before the request is over. A server does not see that who
+/// asked has gone: it would wait for as long as the lock is held, once for each try.
+fn set_up(request_timeout: Duration) -> String {
+    format!("SET lock_timeout = {}", (request_timeout * 2 / 3).as_millis().max(1))
 }
 
 /// A name of this handle's own. What begins with `leases:` is a channel.

@@ -18,6 +18,8 @@ pub(super) struct Link {
     pub(super) shared: Arc<Shared>,
     /// The cuts that were made before it was there.
     cuts: u64,
+    /// How often others fell silent before it was there.
+    silences: u64,
     /// It lost bytes in a black hole.
     spoilt: AtomicBool,
     /// The reply that comes next is dropped, and the client's side closed.
@@ -28,9 +30,10 @@ pub(super) struct Link {
 
 impl Link {
     fn new(shared: Arc<Shared>) -> Self {
-        let cuts = shared.cuts();
+        let (cuts, silences) = (shared.cuts(), shared.silences());
         let (spoilt, closes_at_reply) = (AtomicBool::new(false), AtomicBool::new(false));
-        Link { shared, cuts, spoilt, closes_at_reply, closed: watch::Sender::new(false) }
+        let closed = watch::Sender::new(false);
+        Link { shared, cuts, silences, spoilt, closes_at_reply, closed }
     }
 
     pub(super) fn close(&self) {
@@ -52,7 +55,7 @@ impl Link {
         if self.is_cut() || self.is_spoilt() && !in_black_hole {
             return Fate::Close;
         }
-        if !held.is_empty() {
+        if !held.is_empty() || self.shared.silences() != self.silences {
             return Fate::Hold;
         }
         let fate = self.shared.fate_of_request();

@@ -30,6 +30,9 @@ pub(super) struct Control {
     pub(super) next_cut: Option<Cut>,
     /// How often all connections were cut: those that are older than the last cut are closed.
     pub(super) cuts: u64,
+    /// How often all open connections fell silent: those that are older than the last time hold
+    /// back what their clients send.
+    pub(super) silences: u64,
     /// How often what was held was let go.
     pub(super) releases: u64,
 }
@@ -75,6 +78,10 @@ impl Shared {
 
     pub(super) fn cuts(&self) -> u64 {
         self.control.borrow().cuts
+    }
+
+    pub(super) fn silences(&self) -> u64 {
+        self.control.borrow().silences
     }
 
     pub(super) fn releases(&self) -> u64 {

@@ -87,6 +87,12 @@ impl Proxy {
         self.set(Mode::Hold);
     }
 
+    /// From now on holds back what clients send on the connections that are open now, as if the way
+    /// had forgotten them. New ones are as they would be.
+    pub fn hold_open_ones(&self) {
+        self.shared.change(|control| control.silences += 1);
+    }
+
     /// How many bytes are held back.
     pub fn held(&self) -> usize {
         self.shared.held()
