@@ -10,12 +10,13 @@ use super::forget::Forgetting;
 use super::migrations;
 use super::poll::Ear;
 use super::store::Holding;
+use super::turns::{Turn, Turns};
 use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
 use crate::error::{BackendError, Error, Loss, Operation};
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
 use crate::name::Key;
-use crate::spec::{Answer, Ask, Change, KeyView};
+use crate::spec::{Answer, Ask, Change, KeyView, Mode};
 use crate::wake::{Wakes, Watch};
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
@@ -39,6 +40,7 @@ struct Inner {
     /// Of what may take longer than an operation: migrations.
     patient: Carrier,
     wakes: Wakes,
+    turns: Turns,
     ear: Ear,
     forgetting: Forgetting,
 }
@@ -64,8 +66,9 @@ impl SqlBackend {
         migrations::check(version.map_err(unavailable)?).map_err(unavailable)?;
         ear.open(timeout).await.map_err(unavailable)?;
         let patient = Carrier::new(Arc::clone(&store), wakes.clone(), timeout.max(MIGRATES_WITHIN));
+        let turns = Turns::default();
         let forgetting = Forgetting::new(store, config.retention, timeout);
-        Ok(SqlBackend(Arc::new(Inner { carrier, patient, wakes, ear, forgetting })))
+        Ok(SqlBackend(Arc::new(Inner { carrier, patient, wakes, turns, ear, forgetting })))
     }
 }
 
@@ -109,7 +112,21 @@ impl Inner {
     async fn ask(&self, ask: &Ask) -> Result<Answer, BackendError> {
         self.forgetting.start();
         let how = (Role::Asks(ask.holder), Repeat::Freely);
-        self.change(how, ask.clone(), |store, ask, attempt| store.ask(ask, attempt)).await
+        match ask.mode {
+            Mode::Once => {
+                self.change(how, ask.clone(), |store, ask, attempt| store.ask(ask, attempt)).await
+            }
+            Mode::Wait { .. } => {
+                let input = (ask.clone(), self.turns.of(&ask.key));
+                let work: Work<(Ask, Arc<Turn>), _> = |store, (ask, turn), attempt| {
+                    Box::pin(async move {
+                        let _turn = turn.lock().await;
+                        store.ask(ask, attempt).await
+                    })
+                };
+                self.change(how, input, work).await
+            }
+        }
     }
 
     async fn refresh(&self, batch: &[Refresh]) -> Result<Vec<Refreshed>, BackendError> {

@@ -22,6 +22,7 @@ mod rows;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod turns;
 mod url;
 
 pub use backend::SqlBackend;
