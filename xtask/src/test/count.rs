@@ -29,24 +29,26 @@ impl fmt::Display for Count {
     }
 }
 
-/// The sum of every summary in the output: nextest's `Summary […]` lines and the `test result:`
-/// lines of Rust's own test harness.
+/// The sum of every summary in the output: nextest's `Summary […]` lines, or where it has none the
+/// `test result:` lines of Rust's own test harness. nextest shows those of tests that failed too.
 pub(super) fn of_output(output: &str) -> Count {
-    output.lines().map(of_line).fold(Count::default(), Add::add)
+    let lines: Vec<_> = output.lines().map(without_escapes).collect();
+    let sum = |of: fn(&str) -> Option<Count>| {
+        lines.iter().filter_map(|line| of(line.trim_start())).reduce(Add::add)
+    };
+    sum(of_summary).or_else(|| sum(of_result)).unwrap_or_default()
 }
 
-fn of_line(line: &str) -> Count {
-    let line = without_escapes(line);
-    let line = line.trim_start();
-    if let Some(rest) = line.strip_prefix("Summary [") {
-        // Summary [   1.2s] 5 tests run: 3 passed (1 slow), 1 failed, 1 timed out, 2 skipped
-        return rest.split_once("run:").map_or_else(Count::default, |(_, counts)| of_list(counts));
-    }
-    if let Some(rest) = line.strip_prefix("test result: ") {
-        // test result: FAILED. 3 passed; 1 failed; 0 ignored; …; finished in 0.01s
-        return rest.split_once(". ").map_or_else(Count::default, |(_, counts)| of_list(counts));
-    }
-    Count::default()
+/// `Summary [   1.2s] 5 tests run: 3 passed (1 slow), 1 failed, 1 timed out, 2 skipped`
+fn of_summary(line: &str) -> Option<Count> {
+    let (_, counts) = line.strip_prefix("Summary [")?.split_once("run:")?;
+    Some(of_list(counts))
+}
+
+/// `test result: FAILED. 3 passed; 1 failed; 0 ignored; …; finished in 0.01s`
+fn of_result(line: &str) -> Option<Count> {
+    let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    Some(of_list(counts))
 }
 
 /// Sums a list such as `3 passed (1 slow), 1 failed, 1 timed out`.
@@ -108,6 +110,13 @@ mod tests {
         let cut = "     Summary [   0.1s] 3/10 tests run: 2 passed, 1 failed, 0 skipped";
         assert_eq!(counted(cut), (2, 1));
         assert_eq!(counted("     Summary [   0.1s] 1 test run: 1 passed, 0 skipped"), (1, 0));
+    }
+
+    #[test]
+    fn what_a_failed_test_printed_is_not_counted_again() {
+        let output = "  stdout ---\n    test result: FAILED. 0 passed; 1 failed; 0 ignored\n\
+            Summary [ 1.0s] 3 tests run: 2 passed, 1 failed, 0 skipped\n";
+        assert_eq!(counted(output), (2, 1));
     }
 
     #[test]
