@@ -19,7 +19,7 @@ type Read<T> = Result<T, Failure>;
 
 pub(super) fn answer(reply: &Value, ask: &Ask) -> Read<Answer> {
     if let Value::Int(fence) = reply {
-        return Ok(Answer::Granted(granted_at_once(*fence, ask)?));
+        return Ok(Answer::Granted(ask.granted_as_asked(as_fence(*fence)?)));
     }
     Ok(match *numbers(reply)?.as_slice() {
         [1, slot, fence, ends_in, bounded] => Answer::Granted(Granted {
@@ -35,17 +35,6 @@ pub(super) fn answer(reply: &Value, ask: &Ask) -> Read<Answer> {
         [4] => Answer::LineFull,
         _ => return Err(Failure::reply(reply)),
     })
-}
-
-/// A lease that was free: what it was granted is what was asked for.
-fn granted_at_once(fence: i64, ask: &Ask) -> Read<Granted> {
-    let ttl = ask.ttl.as_duration();
-    let max_hold = ask.max_hold.map(|max_hold| max_hold.as_duration());
-    let (ends_in, end) = match max_hold {
-        Some(max_hold) if max_hold <= ttl => (max_hold, End::MaxHold),
-        _ => (ttl, End::Ttl),
-    };
-    Ok(Granted { slot: 0, fence: as_fence(fence)?, ends_in, end })
 }
 
 pub(super) fn refreshed(reply: &Value) -> Read<Vec<Refreshed>> {

@@ -75,6 +75,20 @@ pub struct Ask {
     pub mode: Mode,
 }
 
+#[cfg(any(feature = "redis", feature = "postgres", feature = "sqlite", feature = "mysql"))]
+impl Ask {
+    /// What a lease that was free is granted: what was asked for.
+    pub(crate) fn granted_as_asked(&self, fence: Fence) -> Granted {
+        let ttl = self.ttl.as_duration();
+        let max_hold = self.max_hold.map(|max_hold| max_hold.as_duration());
+        let (ends_in, end) = match max_hold {
+            Some(max_hold) if max_hold <= ttl => (max_hold, End::MaxHold),
+            _ => (ttl, End::Ttl),
+        };
+        Granted { slot: 0, fence, ends_in, end }
+    }
+}
+
 /// What happens to an ask that can't be granted now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {

@@ -1,6 +1,8 @@
 //! One try of an operation, and the connection that it borrows.
 
 use std::ops::{Deref, DerefMut};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +14,15 @@ use super::error::Failure;
 
 /// A connection that does not answer for this long, on its way back to its pool, is closed.
 const RETURNS_WITHIN: Duration = Duration::from_secs(1);
+
+/// A connection that was idle for this long is asked whether it still is one.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+const ASKED_AFTER: Duration = Duration::from_millis(500);
+
+/// Within such a part of the request timeout: the way to the server may have forgotten all that were
+/// open, and no more than one request is to fail of it.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+const ANSWERS_WITHIN: u32 = 8;
 
 /// One try of an operation.
 #[derive(Debug, Default)]
@@ -53,9 +64,28 @@ impl Cuts {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
+    /// Asks one that is borrowed whether it still is one, where it may not be.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(super) fn check<'c, C: sqlx::Connection>(
+        &self,
+        connection: &'c mut C,
+        idle_for: Duration,
+        request_timeout: Duration,
+    ) -> Pin<Box<dyn Future<Output = Result<bool, sqlx::Error>> + Send + 'c>> {
+        let is_asked = idle_for > ASKED_AFTER || self.may_concern(idle_for);
+        Box::pin(async move {
+            if is_asked {
+                let answers_within = request_timeout / ANSWERS_WITHIN;
+                let asked = tokio::time::timeout(answers_within, connection.ping()).await;
+                asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
+            }
+            Ok(true)
+        })
+    }
+
     /// Whether one that was idle for so long was so when another was found to be unfit.
     #[cfg(any(feature = "postgres", feature = "mysql"))]
-    pub(super) fn may_concern(&self, idle_for: Duration) -> bool {
+    fn may_concern(&self, idle_for: Duration) -> bool {
         let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_some_and(|last| idle_for >= last.elapsed())
     }

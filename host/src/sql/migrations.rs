@@ -41,3 +41,17 @@ pub(super) fn check(stored: Option<i64>) -> Result<(), Failure> {
         _ => Ok(()),
     }
 }
+
+/// Those that were not applied yet, in their order.
+pub(super) fn missing(all: &[Migration], stored: Option<i64>) -> &[Migration] {
+    let applied = all.partition_point(|one| stored.is_some_and(|stored| one.number <= stored));
+    all.get(applied..).unwrap_or_default()
+}
+
+impl Migration {
+    /// The statement that writes down that it was applied. A name is letters, digits and underscores.
+    pub(super) fn note(&self) -> String {
+        let Migration { number, name, .. } = self;
+        format!("INSERT INTO leases_migrations (number, name) VALUES ({number}, '{name}')")
+    }
+}

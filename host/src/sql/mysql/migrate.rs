@@ -38,17 +38,13 @@ pub(super) async fn migrate(connection: &mut MySqlConnection) -> Result<u32, Fai
     sqlx::raw_sql(TABLE).execute(&mut *connection).await?;
     let stored = stored(connection).await?;
     migrations::check(stored)?;
-    let missing =
-        || MIGRATIONS.iter().filter(|one| stored.is_none_or(|stored| one.number > stored));
-    for Migration { number, name, sql } in missing() {
-        sqlx::raw_sql(*sql).execute(&mut *connection).await?;
-        // A name is letters, digits and underscores.
-        let note =
-            format!("INSERT INTO leases_migrations (number, name) VALUES ({number}, '{name}')");
-        sqlx::raw_sql(AssertSqlSafe(note)).execute(&mut *connection).await?;
+    let missing = migrations::missing(&MIGRATIONS, stored);
+    for one in missing {
+        sqlx::raw_sql(one.sql).execute(&mut *connection).await?;
+        sqlx::raw_sql(AssertSqlSafe(one.note())).execute(&mut *connection).await?;
     }
     sqlx::raw_sql(UNLOCK).execute(connection).await?;
-    Ok(missing().count() as u32)
+    Ok(missing.len() as u32)
 }
 
 /// The number of the last that was applied, if one was. Refuses a connection without a database, or

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlPool, MySqlPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _};
-use tokio::time::timeout;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use url::Url;
 
 use super::dialect::MySqlDialect;
@@ -20,13 +19,6 @@ use crate::sql::url::{Read, invalid};
 const THEIRS: [&str; 9] = [
     "sslmode", "ssl-mode", "sslca", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key", "socket",
 ];
-
-/// A connection that was idle for this long is asked whether it still is one.
-const ASKED_AFTER: Duration = Duration::from_millis(500);
-
-/// Within such a part of the request timeout: the way to the server may have forgotten all that were
-/// open, and no more than one request is to fail of it.
-const ANSWERS_WITHIN: u32 = 8;
 
 /// A connection that was idle for this long is closed. The server closes one that says nothing for
 /// three times as long: when its process stands still within a transaction, or its machine is gone,
@@ -86,22 +78,13 @@ fn pool(options: MySqlConnectOptions, config: &SqlConfig, cuts: Cuts) -> MySqlPo
     let options = options.pipes_as_concat(false).no_engine_substitution(false);
     let options = options.timezone(None).set_names(false).disable_statement_logging();
     let set_up: Arc<str> = set_up(config.request_timeout).into();
-    let answers_within = config.request_timeout / ANSWERS_WITHIN;
+    let timeout = config.request_timeout;
     MySqlPoolOptions::new()
         .max_connections(config.connections)
         .acquire_timeout(config.request_timeout)
         .idle_timeout(IDLE_MAX)
         .test_before_acquire(false)
-        .before_acquire(move |connection, idle| {
-            let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
-            Box::pin(async move {
-                if is_asked {
-                    let asked = timeout(answers_within, connection.ping()).await;
-                    asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
-                }
-                Ok(true)
-            })
-        })
+        .before_acquire(move |connection, idle| cuts.check(connection, idle.idle_for, timeout))
         .after_connect(move |connection, _| {
             let set_up = sqlx::raw_sql(AssertSqlSafe(&*set_up));
             Box::pin(async move { connection.execute(set_up).await.map(drop) })

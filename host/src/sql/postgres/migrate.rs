@@ -34,18 +34,14 @@ pub(super) async fn migrate(mut connection: Loan<Postgres>) -> Result<u32, Failu
     let stored: Option<i64> =
         sqlx::raw_sql(STORED).fetch_one(&mut *transaction).await?.try_get(0)?;
     migrations::check(stored)?;
-    let missing =
-        || MIGRATIONS.iter().filter(|one| stored.is_none_or(|stored| one.number > stored));
-    for Migration { number, name, sql } in missing() {
-        sqlx::raw_sql(*sql).execute(&mut *transaction).await?;
-        // A name is letters, digits and underscores.
-        let note =
-            format!("INSERT INTO leases_migrations (number, name) VALUES ({number}, '{name}')");
-        sqlx::raw_sql(AssertSqlSafe(note)).execute(&mut *transaction).await?;
+    let missing = migrations::missing(&MIGRATIONS, stored);
+    for one in missing {
+        sqlx::raw_sql(one.sql).execute(&mut *transaction).await?;
+        sqlx::raw_sql(AssertSqlSafe(one.note())).execute(&mut *transaction).await?;
     }
     transaction.commit().await.map_err(Failure::Ending)?;
     connection.give_back();
-    Ok(missing().count() as u32)
+    Ok(missing.len() as u32)
 }
 
 /// The number of the last that was applied, if one was. Refuses a database whose transactions do not

@@ -22,7 +22,7 @@ pub(super) fn answer(row: &PgRow, ask: &Ask) -> Read<Change<Answer>> {
     let (eights, []) = bytes.as_chunks::<8>() else { return Err(strange("bytes", bytes.len())) };
     let numbers: Vec<_> = eights.iter().map(|eight| i64::from_be_bytes(*eight)).collect();
     Ok(match *numbers {
-        [granted] if granted > 0 => alone(Answer::Granted(granted_as_asked(granted, ask)?)),
+        [granted] if granted > 0 => alone(Answer::Granted(ask.granted_as_asked(fence(granted)?))),
         [busy] => alone(Answer::Busy { retry_in: micros(-busy)? }),
         [code, slot, number, ends_in, bounded, ..] => {
             let answer = match code {
@@ -46,17 +46,6 @@ pub(super) fn answer(row: &PgRow, ask: &Ask) -> Read<Change<Answer>> {
 /// A change that concerns nobody else.
 fn alone<T>(answer: T) -> Change<T> {
     Change { answer, wake: Vec::new() }
-}
-
-/// A lease that was free: what it was granted is what was asked for.
-fn granted_as_asked(number: i64, ask: &Ask) -> Read<Granted> {
-    let ttl = ask.ttl.as_duration();
-    let max_hold = ask.max_hold.map(|max_hold| max_hold.as_duration());
-    let (ends_in, end) = match max_hold {
-        Some(max_hold) if max_hold <= ttl => (max_hold, End::MaxHold),
-        _ => (ttl, End::Ttl),
-    };
-    Ok(Granted { slot: 0, fence: fence(number)?, ends_in, end })
 }
 
 pub(super) fn refreshed(row: &PgRow) -> Read<Refreshed> {

@@ -8,8 +8,7 @@ use std::time::Duration;
 use rand::RngExt as _;
 use rand::distr::Alphanumeric;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgPool};
-use tokio::time::timeout;
+use sqlx::{AssertSqlSafe, Executor as _, PgPool};
 use url::Url;
 
 use super::listen::Listener;
@@ -24,13 +23,6 @@ use crate::wake::Wakes;
 
 /// The parameters that are PostgreSQL's alone.
 pub(in crate::sql) const OURS: [&str; 2] = ["pooler", "listen"];
-
-/// A connection that was idle for this long is asked whether it still is one.
-const ASKED_AFTER: Duration = Duration::from_millis(500);
-
-/// Within such a part of the request timeout: the way to the server may have forgotten all that were
-/// open, and no more than one request is to fail of it.
-const ANSWERS_WITHIN: u32 = 8;
 
 /// How a PostgreSQL is reached.
 #[derive(Clone)]
@@ -117,23 +109,14 @@ impl Settings {
         // A pooler refuses to set what it does not know.
         let options = if self.pooled { options.extra_float_digits(None) } else { options };
         let cuts = cuts.clone();
-        let answers_within = config.request_timeout / ANSWERS_WITHIN;
+        let timeout = config.request_timeout;
         let set_up: Option<Arc<str>> =
             (!self.pooled).then(|| set_up(config.request_timeout).into());
         PgPoolOptions::new()
             .max_connections(config.connections)
             .acquire_timeout(config.request_timeout)
             .test_before_acquire(false)
-            .before_acquire(move |connection, idle| {
-                let is_asked = idle.idle_for > ASKED_AFTER || cuts.may_concern(idle.idle_for);
-                Box::pin(async move {
-                    if is_asked {
-                        let asked = timeout(answers_within, connection.ping()).await;
-                        asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
-                    }
-                    Ok(true)
-                })
-            })
+            .before_acquire(move |connection, idle| cuts.check(connection, idle.idle_for, timeout))
             .after_connect(move |connection, _| {
                 let set_up = set_up.clone();
                 Box::pin(async move {

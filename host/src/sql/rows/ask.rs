@@ -9,7 +9,7 @@ use super::row::{Answers, Read};
 use super::save::Calls;
 use super::script::{Arg, Script};
 use crate::name::Kind;
-use crate::spec::{Answer, Ask, Change, End, Granted, Mode};
+use crate::spec::{Answer, Ask, Change, Granted, Mode};
 use crate::sql::error::Failure;
 use crate::sql::store::{kind, micros};
 
@@ -125,8 +125,7 @@ impl<D: Dialect> Link<'_, D> {
         if row.maybe_holder(0)? != Some(ask.holder) {
             return Ok(None);
         }
-        let end = if max_hold == Some(ends_in) { End::MaxHold } else { End::Ttl };
-        Ok(Some(Granted { slot: 0, fence: row.fence(1)?, ends_in, end }))
+        Ok(Some(ask.granted_as_asked(row.fence(1)?)))
     }
 
     async fn ask_locked(&mut self, ask: &Ask) -> Result<Change<Answer>, Failure> {
