@@ -39,7 +39,7 @@ pub enum ErrorKind {
     WouldDeadlock,
     /// The hold is gone, with the reason.
     Lost(Loss),
-    /// The name is not allowed to this plugin.
+    /// This plugin may not use this name, or not for this primitive.
     Denied,
     /// A bound on how many may hold or wait.
     OverQuota(Quota),
@@ -71,8 +71,14 @@ pub enum Loss {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quota {
+    /// What a plugin may hold at once, asks under way counted.
+    Held,
+    /// How many of a plugin's asks may wait at once.
+    Waiting,
     /// Waiters in the line of one key: 10,000.
     Line,
+    /// How often a plugin may acquire, refresh or ask a guard, by the second.
+    Rate,
 }
 
 /// Whether a backend that did not confirm may have done it all the same.
@@ -106,8 +112,6 @@ pub enum Operation {
     Inspect,
     /// Asking a guard.
     Guard,
-    /// Saying what a plugin may use.
-    Scope,
     /// Reaching a backend.
     Connect,
     /// Bringing what a backend stores to this version's layout.
@@ -199,7 +203,7 @@ impl fmt::Display for ErrorKind {
             }
             ErrorKind::Lost(loss) => write!(f, "lost: {loss}"),
             ErrorKind::Denied => f.write_str("denied: this plugin may not use this name"),
-            ErrorKind::OverQuota(Quota::Line) => f.write_str("over quota: the line is full"),
+            ErrorKind::OverQuota(quota) => write!(f, "over quota: {quota}"),
             ErrorKind::Unavailable(Applied::No) => f.write_str("unavailable: it was not done"),
             ErrorKind::Unavailable(Applied::Unknown) => {
                 f.write_str("unavailable: it may have been done")
@@ -222,6 +226,17 @@ impl fmt::Display for Loss {
     }
 }
 
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Quota::Held => "this plugin holds as much as it may",
+            Quota::Waiting => "as many asks of this plugin wait as may",
+            Quota::Line => "the line is full",
+            Quota::Rate => "this plugin asked as often as it may",
+        })
+    }
+}
+
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -234,7 +249,6 @@ impl fmt::Display for Operation {
             Operation::Revoke => "revoke",
             Operation::Inspect => "inspect",
             Operation::Guard => "guard",
-            Operation::Scope => "scope",
             Operation::Connect => "connect",
             Operation::Migrate => "migrate",
         })

@@ -34,6 +34,8 @@ pub enum Argument {
     Plugin,
     /// A pattern of names.
     Pattern,
+    /// What stands before a plugin's names.
+    Prefix,
     /// The text of a detached hold.
     HandOver,
     /// The URL of a backend.
@@ -43,6 +45,11 @@ pub enum Argument {
 impl Invalid {
     pub(crate) fn new(argument: Argument, bound: impl Into<Cow<'static, str>>) -> Self {
         Invalid { argument, bound: bound.into() }
+    }
+
+    /// The bound, as its one line of text.
+    pub(crate) fn bound(&self) -> &str {
+        &self.bound
     }
 
     /// Which argument it was.
@@ -72,6 +79,7 @@ impl fmt::Display for Argument {
             Argument::Note => "note",
             Argument::Plugin => "plugin",
             Argument::Pattern => "pattern",
+            Argument::Prefix => "prefix",
             Argument::HandOver => "hand-over",
             Argument::Backend => "backend",
         })

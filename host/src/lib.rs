@@ -39,9 +39,9 @@ mod holder;
 mod invalid;
 mod memory;
 mod name;
+mod policy;
 #[cfg(feature = "redis")]
 mod redis;
-mod scope;
 pub mod spec;
 #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 mod sql;
@@ -60,9 +60,14 @@ pub use holder::HolderId;
 pub use invalid::{Argument, Invalid};
 pub use memory::{MemoryBackend, MemoryConfig};
 pub use name::{Key, Kind, NAME_BYTES_MAX, Name};
+#[cfg(feature = "policy-file")]
+pub use policy::Policies;
+pub use policy::{
+    Counts, Grant, NamePattern, PLUGIN_BYTES_MAX, PREFIX_BYTES_MAX, PluginHold, PluginId,
+    PluginView, Policy, PolicyBuilder, PolicyError, Prefix, Primitive, Rate, Scope,
+};
 #[cfg(feature = "redis")]
 pub use redis::{RedisBackend, RedisConfig};
-pub use scope::{NamePattern, PLUGIN_BYTES_MAX, PluginId, Scope};
 #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
 pub use sql::{SqlBackend, SqlConfig};
 pub use terms::{

@@ -52,6 +52,13 @@ impl Name {
         Ok(Name(name.into()))
     }
 
+    /// A name behind a prefix; the bound that it then has is told of the name alone.
+    pub(crate) fn behind(prefix: &str, name: &str) -> Result<Self, Invalid> {
+        check_text(Argument::Name, name, 1, NAME_BYTES_MAX.saturating_sub(prefix.len()))?;
+        let whole = if prefix.is_empty() { name.into() } else { [prefix, name].concat().into() };
+        Ok(Name(whole))
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

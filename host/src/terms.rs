@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::invalid::{Argument, Invalid};
 use crate::name::check_text;
-use crate::scope::PLUGIN_BYTES_MAX;
+use crate::policy::PLUGIN_BYTES_MAX;
 
 /// The most places of a semaphore.
 pub const LIMIT_MAX: u32 = 1000;
@@ -113,6 +113,11 @@ impl TtlBounds {
             return Err(Invalid::new(Argument::Ttl, bound));
         }
         Ok(TtlBounds { min, max })
+    }
+
+    /// These, but none greater than `max`.
+    pub(crate) fn at_most(self, max: Ttl) -> Self {
+        TtlBounds { min: self.min, max: self.max.min(max.0) }
     }
 }
 

@@ -225,6 +225,17 @@ impl From<wit::Loss> for Loss {
     }
 }
 
+impl From<wit::Quota> for Quota {
+    fn from(quota: wit::Quota) -> Self {
+        match quota {
+            wit::Quota::Held => Quota::Held,
+            wit::Quota::Waiting => Quota::Waiting,
+            wit::Quota::Line => Quota::Line,
+            wit::Quota::Rate => Quota::Rate,
+        }
+    }
+}
+
 impl From<wit::Failure> for Failure {
     fn from(failure: wit::Failure) -> Self {
         match failure {
@@ -233,8 +244,7 @@ impl From<wit::Failure> for Failure {
             wit::Failure::NotAcquired => Failure::NotAcquired,
             wit::Failure::WouldDeadlock => Failure::WouldDeadlock,
             wit::Failure::Lost(loss) => Failure::Lost(loss.into()),
-            wit::Failure::OverQuota(wit::Quota::Line) => Failure::OverQuota(Quota::Line),
-            wit::Failure::OverQuota(other) => panic!("no such quota yet: {other:?}"),
+            wit::Failure::OverQuota(quota) => Failure::OverQuota(quota.into()),
             wit::Failure::Unavailable => Failure::Unavailable,
             wit::Failure::Internal(_) => Failure::Internal,
         }

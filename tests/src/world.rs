@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leases::spec::KeyView;
 use leases::{
-    Backend, Key, Kind, Leases, ManualClock, MemoryBackend, MemoryConfig, Name, NamePattern,
-    PluginId, Scope,
+    Backend, Grant, Key, Kind, Leases, ManualClock, MemoryBackend, MemoryConfig, Name, NamePattern,
+    PluginId, Policy, Rate, Scope,
 };
 use tokio::task::JoinHandle;
 
@@ -100,7 +100,11 @@ impl World {
     /// A plugin's scope on every name.
     pub fn scope(&self, plugin: &str) -> Scope {
         let plugin = PluginId::new(plugin).expect("a plugin's identity");
-        Scope::new(self.leases(), plugin).allow(NamePattern::new("*").expect("every name"))
+        let every_name = Grant::new(NamePattern::new("*").expect("every name"));
+        let policy = Policy::builder().grant(every_name);
+        // Cases ask as often as they need to, by a clock that stands still.
+        let policy = policy.acquires(Rate::UNLIMITED).calls(Rate::UNLIMITED).build();
+        Scope::new(self.leases(), plugin, policy.expect("a policy"))
     }
 
     /// Lets time pass.

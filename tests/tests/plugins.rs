@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leases::{Leases, Loss, NamePattern, PluginId, Scope};
+use leases::{Grant, Leases, Loss, NamePattern, PluginId, Policy, Scope};
 use leases_tests::wasm::{Guest, Program};
 use leases_tests::world::acquiring;
 use leases_tests::{Actor, Door, Failure, Verdict, World, lease, semaphore};
@@ -13,9 +13,8 @@ fn world() -> (World, Program) {
 }
 
 fn scope(world: &World, patterns: &[&str]) -> Scope {
-    let scope = Scope::new(world.leases(), PluginId::new("importer").unwrap());
-    let pattern = |pattern: &&str| NamePattern::new(pattern).unwrap();
-    patterns.iter().map(pattern).fold(scope, Scope::allow)
+    let policy = Policy::allowing(patterns).unwrap();
+    Scope::new(world.leases(), PluginId::new("importer").unwrap(), policy)
 }
 
 async fn guest(world: &World) -> Guest {
@@ -229,7 +228,9 @@ async fn p2_a_guests_wait_has_the_hosts_bound() {
     let (world, program) = world();
     let ask = lease("a").ttl(Duration::from_secs(3600));
     let _held = world.actor().await.take(ask.clone()).await;
-    let bounded = scope(&world, &["*"]).wait_max(Duration::from_secs(5));
+    let policy = Policy::builder().grant(Grant::new(NamePattern::new("*").unwrap()));
+    let policy = policy.wait_max(Duration::from_secs(5)).build().unwrap();
+    let bounded = Scope::new(world.leases(), PluginId::new("importer").unwrap(), policy);
     let actor = Actor::Wasm(program.start(bounded).await);
     let waiter = acquiring(&actor, ask.clone().wait(Duration::from_secs(3600)));
     world.settle().await;

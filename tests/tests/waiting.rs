@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use leases::{Backend, ErrorKind, Leases, Loss, ManualClock, NamePattern, PluginId, Scope, Wait};
+use leases::{
+    Backend, ErrorKind, Grant, Leases, Loss, ManualClock, NamePattern, PluginId, Policy, Scope,
+    Wait,
+};
 use leases_tests::faults::Slow;
 use leases_tests::world::{memory, take_turns};
 
@@ -98,9 +101,9 @@ async fn a_wait_for_ever_and_a_day_is_a_wait() {
 async fn p2_an_ask_of_a_scope_has_the_scopes_bound() {
     let (leases, _, time) = slow();
     let _held = leases.lease("a").unwrap().ttl(60 * SECOND).acquire().await.unwrap();
-    let scope = Scope::new(leases, PluginId::new("plugin").unwrap())
-        .allow(NamePattern::new("a").unwrap())
-        .wait_max(5 * SECOND);
+    let policy = Policy::builder().grant(Grant::new(NamePattern::new("a").unwrap()));
+    let policy = policy.wait_max(5 * SECOND).build().unwrap();
+    let scope = Scope::new(leases, PluginId::new("plugin").unwrap(), policy);
     for wait in [Wait::Forever, Wait::AtMost(30 * SECOND), Wait::default()] {
         let request = scope.lease("a").unwrap().wait(wait);
         let waiter = tokio::spawn(async move { request.acquire().await });

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leases::{Leases, Scope};
+use leases::{Grant, Leases, Policy, PolicyBuilder, Scope};
 use tokio::task::JoinSet;
 
 use crate::args::{RunArgs, SharedDir};
@@ -23,10 +23,11 @@ const GIVE_BACK_MAX: Duration = Duration::from_secs(5);
 /// Runs the instances and answers the status to end with.
 pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<ExitCode, Failure> {
     are_folders(&args.dir)?;
+    let policy = policy(&args)?;
     let program = Arc::new(Program::load(&args.component)?);
     let leases = backend::connect(backend).await?;
     backend::check(&leases).await?;
-    let sandbox = Arc::new(sandbox(&args, &leases));
+    let sandbox = Arc::new(sandbox(&args, &leases, policy));
     let ends = instances(&program, &sandbox, args.instances).await;
     // A backend beyond this process is given back to in the background, which ends with it.
     if let Err(left) = leases.close(GIVE_BACK_MAX).await {
@@ -70,10 +71,16 @@ fn are_folders(dirs: &[SharedDir]) -> Result<(), Failure> {
     }
 }
 
-fn sandbox(args: &RunArgs, leases: &Leases) -> Sandbox {
-    let scope = Scope::new(leases.clone(), args.plugin.clone());
+/// What the plugin may do.
+fn policy(args: &RunArgs) -> Result<Policy, Failure> {
+    let grants = args.allow.iter().cloned().map(Grant::new);
+    let policy = grants.fold(Policy::builder(), PolicyBuilder::grant).build();
+    policy.map_err(|error| Failure::usage(format_args!("--allow: {error}")))
+}
+
+fn sandbox(args: &RunArgs, leases: &Leases, policy: Policy) -> Sandbox {
     Sandbox {
-        scope: args.allow.iter().cloned().fold(scope, Scope::allow),
+        scope: Scope::new(leases.clone(), args.plugin.clone(), policy),
         name: args.component.display().to_string(),
         args: args.args.clone(),
         dirs: args.dir.clone(),

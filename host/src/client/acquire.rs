@@ -13,20 +13,42 @@ use super::request::Wait;
 use super::vitals::Deadline;
 use crate::backend::Refreshed;
 use crate::clock::Moment;
-use crate::error::{Applied, BackendError, Error, ErrorKind, Operation, Quota};
+use crate::error::{Applied, BackendError, Error, ErrorKind, Loss, Operation, Quota};
 use crate::holder::HolderId;
+use crate::name::Key;
+use crate::policy::Place;
 use crate::spec::{Answer, Ask, Granted, Mode, Rules};
 use crate::wake::Watch;
 
 /// Takes what is asked for, or fails; nothing is left behind by a failure or a dropped future.
-pub(super) async fn acquire(shared: &Arc<Shared>, mut ask: Ask, wait: Wait) -> Result<Held, Error> {
+pub(super) async fn acquire(
+    shared: &Arc<Shared>,
+    mut ask: Ask,
+    wait: Wait,
+    place: Option<Arc<Place>>,
+) -> Result<Held, Error> {
     shared.give_back.start();
-    let (granted, deadline) = granted(shared, &mut ask, wait).await?;
-    let held = Held::new(shared, ask, &granted, deadline);
-    if shared.live.is_closed() {
-        return Err(Error::closed(Operation::Acquire, held.key()));
+    let (granted, deadline) = granted(shared, &mut ask, wait, place.as_ref()).await?;
+    if let Some(place) = &place {
+        place.granted();
     }
-    Ok(held)
+    let held = Held::new(shared, ask, &granted, deadline, place.clone());
+    // Now it is listed: what ends from here on is ended by who ends it.
+    match ended(shared, place.as_deref(), held.key()) {
+        Some(error) => Err(error),
+        None => Ok(held),
+    }
+}
+
+/// Why an ask is over, whatever the backend says, once it is: its handle was closed, or everything
+/// of its plugin was revoked.
+fn ended(shared: &Shared, place: Option<&Place>, key: &Key) -> Option<Error> {
+    if shared.live.is_closed() {
+        return Some(Error::closed(Operation::Acquire, key));
+    }
+    let revoked = place.is_some_and(Place::is_revoked);
+    let kind = ErrorKind::Lost(Loss::Revoked);
+    revoked.then(|| Error::new(kind, Operation::Acquire, Some(key)))
 }
 
 /// Asks until it is granted. What is granted has to be made a hold before anything is awaited.
@@ -34,10 +56,11 @@ async fn granted(
     shared: &Arc<Shared>,
     ask: &mut Ask,
     wait: Wait,
+    place: Option<&Arc<Place>>,
 ) -> Result<(Granted, Deadline), Error> {
     let mut sent = shared.clock.now();
     let until = wait.until(sent);
-    let mut attempt = Attempt { shared, ask, until, may_hold: false, is_listed: false };
+    let mut attempt = Attempt { shared, ask, until, place, may_hold: false, is_listed: false };
     let mut watch = None;
     loop {
         match attempt.ask().await? {
@@ -75,6 +98,8 @@ struct Attempt<'a> {
     ask: &'a mut Ask,
     /// The end of the wait; none for one without a bound, and for a single attempt.
     until: Option<Moment>,
+    /// Counts it, where it is a plugin's.
+    place: Option<&'a Arc<Place>>,
     /// Whether the backend may hold a ticket or a grant of this ask.
     may_hold: bool,
     /// Whether it is listed among what a close has to end.
@@ -85,9 +110,9 @@ impl Attempt<'_> {
     /// Asks once. The wait bounds the backend's time too; an ask at its very end has the backend's
     /// own time. None: the answer was not picked up in time, and what it granted is given back.
     async fn ask(&mut self) -> Result<Option<Answer>, Error> {
-        let Shared { backend, clock, properties, live, .. } = &**self.shared;
-        if live.is_closed() {
-            return Err(Error::closed(Operation::Acquire, &self.ask.key));
+        let Shared { backend, clock, properties, .. } = &**self.shared;
+        if let Some(error) = ended(self.shared, self.place.map(Arc::as_ref), &self.ask.key) {
+            return Err(error);
         }
         self.may_hold = true;
         let Ask { key, holder, .. } = &*self.ask;
@@ -102,7 +127,7 @@ impl Attempt<'_> {
                 biased;
                 answer = asked => answer,
                 () = clock.sleep_until(until) => return Err(self.error(ErrorKind::NotAcquired)),
-                () = live.closed() => return Err(Error::closed(Operation::Acquire, key)),
+                error = self.over() => return Err(error),
             },
             None => asked.await,
         };
@@ -112,11 +137,26 @@ impl Attempt<'_> {
         }
     }
 
+    /// Returns when the ask is over, whatever the backend says.
+    async fn over(&self) -> Error {
+        let Attempt { shared, ask, place, .. } = self;
+        loop {
+            tokio::select! {
+                biased;
+                () = shared.live.closed() => {}
+                () = revoked(*place) => {}
+            }
+            if let Some(error) = ended(shared, place.map(Arc::as_ref), &ask.key) {
+                return error;
+            }
+        }
+    }
+
     /// Listens for wake-ups, and is listed among what a close has to end.
     fn listen(&mut self) -> Watch {
         let Shared { backend, live, .. } = &**self.shared;
         let Ask { key, holder, .. } = &*self.ask;
-        live.add(*holder, Entry::Ask(key.clone()));
+        live.add(*holder, Entry::Ask(key.clone(), self.place.cloned()));
         self.is_listed = true;
         backend.watch(key, *holder)
     }
@@ -161,7 +201,7 @@ impl Attempt<'_> {
             let sleep_until = self.until.map_or(look_at, |until| until.min(look_at));
             tokio::select! {
                 biased;
-                () = self.shared.live.closed() => return Ok(()),
+                _ = self.over() => return Ok(()),
                 () = watch.woken() => return Ok(()),
                 () = clock.sleep_until(sleep_until) => {}
             }
@@ -190,7 +230,7 @@ impl Attempt<'_> {
         let end = self.until.map_or(retry_at, |until| until.min(retry_at));
         tokio::select! {
             biased;
-            () = self.shared.live.closed() => None,
+            _ = self.over() => None,
             () = watch.woken() => None,
             answer = answer => match answer {
                 Ok(Refreshed::InLine { retry_in }) => Some(sent.after(retry_in)),
@@ -215,7 +255,8 @@ impl Attempt<'_> {
     /// What the backend may have of this ask is given back.
     fn let_go(&self) {
         if self.may_hold {
-            self.shared.give_back.give_back(&self.ask.key, self.ask.holder);
+            let Ask { key, holder, .. } = &*self.ask;
+            self.shared.give_back.give_back_counted(key, *holder, self.place);
         } else if self.is_listed {
             self.shared.live.remove(self.ask.holder);
         }
@@ -249,5 +290,13 @@ impl Attempt<'_> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         self.let_go();
+    }
+}
+
+/// Returns when everything of an ask's plugin is revoked.
+async fn revoked(place: Option<&Arc<Place>>) {
+    match place {
+        Some(place) => place.revoked().await,
+        None => std::future::pending().await,
     }
 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use super::leases::Leases;
-use super::live::Entry;
 use crate::error::Loss;
 use crate::name::Key;
 
@@ -61,12 +60,7 @@ impl Leases {
         let until = shared.clock.now().after(within);
         shared.live.close();
         for (holder, entry) in shared.live.all() {
-            if let Entry::Hold(vitals) = &entry {
-                vitals.end(Loss::Released);
-            }
-            if !shared.keeper.stops_later(holder) {
-                shared.give_back.give_back(entry.key(), holder);
-            }
+            shared.end(holder, &entry, Loss::Released);
         }
         tokio::select! {
             biased;

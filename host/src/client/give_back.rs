@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, mpsc};
 
-use super::live::{Entry, Live};
+use super::live::Live;
 use crate::backend::{Backend, Properties};
 use crate::holder::HolderId;
 use crate::name::Key;
+use crate::policy::Place;
 
 /// The most that are dropped and not yet given back. Beyond, their ttl ends them.
 const QUEUED_MAX: usize = 10_000;
@@ -57,11 +58,21 @@ impl GiveBack {
 
     /// Gives back whatever this holder has of the key: a grant or a ticket.
     pub(crate) fn give_back(&self, key: &Key, holder: HolderId) {
+        self.give_back_counted(key, holder, None);
+    }
+
+    /// The same, of an ask that need not be listed; `place` counts it until then.
+    pub(crate) fn give_back_counted(
+        &self,
+        key: &Key,
+        holder: HolderId,
+        place: Option<&Arc<Place>>,
+    ) {
         if self.properties.at_once && self.leave_now(key, holder) {
             self.live.remove(holder);
             return;
         }
-        self.live.add(holder, Entry::Ask(key.clone()));
+        self.live.leaving(holder, key, place);
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let dropped = Dropped { key: key.clone(), holder };
         if queue.is_none_or(|queue| queue.try_send(dropped).is_err()) {

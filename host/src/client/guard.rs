@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::leases::Shared;
-use crate::error::{Error, Operation};
+use crate::error::{Error, ErrorKind, Operation};
 use crate::fence::{Fence, FenceToken, Target, Verdict, check_slot};
 use crate::name::Name;
+use crate::policy::Allowed;
 
 /// Remembers the greatest fence admitted for a target and refuses those below it.
 ///
@@ -25,11 +26,17 @@ use crate::name::Name;
 pub struct Guard {
     shared: Arc<Shared>,
     target: Name,
+    allowed: Option<Allowed>,
 }
 
 impl Guard {
     pub(crate) fn new(shared: Arc<Shared>, target: Name) -> Self {
-        Guard { shared, target }
+        Guard { shared, target, allowed: None }
+    }
+
+    /// Makes this a plugin's, by what allows it.
+    pub(crate) fn of_plugin(self, allowed: Allowed) -> Self {
+        Guard { allowed: Some(allowed), ..self }
     }
 
     /// Asks whether a write under a lease's [`Fence`] or a permit's
@@ -39,6 +46,7 @@ impl Guard {
     /// # Errors
     /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not confirm: do not
     /// write. [`Invalid`](crate::ErrorKind::Invalid) for a slot that no semaphore has.
+    /// [`OverQuota`](crate::ErrorKind::OverQuota) for a plugin that asked as often as it may.
     ///
     /// # Cancellation
     /// The fence may have been admitted or not; asking again is safe.
@@ -47,7 +55,7 @@ impl Guard {
             FenceToken::Lease(fence) => (None, fence),
             FenceToken::Permit(at) => (Some(at.slot), at.fence),
         };
-        let target = self.target(slot)?;
+        let target = self.begin(slot)?;
         let verdict = self.shared.backend.admit(&target, fence).await;
         verdict.map_err(|error| Error::backend(error, Operation::Guard, None))
     }
@@ -60,7 +68,7 @@ impl Guard {
     /// # Cancellation
     /// Nothing happens.
     pub async fn current(&self) -> Result<Option<Fence>, Error> {
-        self.greatest(self.target(None)?).await
+        self.greatest(self.begin(None)?).await
     }
 
     /// The greatest fence admitted for one slot of the target, if one was.
@@ -71,7 +79,7 @@ impl Guard {
     /// # Cancellation
     /// Nothing happens.
     pub async fn current_slot(&self, slot: u32) -> Result<Option<Fence>, Error> {
-        self.greatest(self.target(Some(slot))?).await
+        self.greatest(self.begin(Some(slot))?).await
     }
 
     async fn greatest(&self, target: Target) -> Result<Option<Fence>, Error> {
@@ -79,9 +87,15 @@ impl Guard {
         current.map_err(|error| Error::backend(error, Operation::Guard, None))
     }
 
-    fn target(&self, slot: Option<u32>) -> Result<Target, Error> {
+    /// Does all of a question that needs no backend.
+    fn begin(&self, slot: Option<u32>) -> Result<Target, Error> {
         let slot = slot.map(check_slot).transpose();
         let slot = slot.map_err(|invalid| Error::invalid(invalid, Operation::Guard))?;
+        if let Some(allowed) = &self.allowed {
+            let taken = allowed.take_call(&self.shared.clock);
+            let refused = |quota| Error::new(ErrorKind::OverQuota(quota), Operation::Guard, None);
+            taken.map_err(refused)?;
+        }
         Ok(Target { name: self.target.clone(), slot })
     }
 }

@@ -11,8 +11,9 @@ use crate::backend::{Extend, Refresh};
 use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
 use crate::fence::Fence;
 use crate::name::Key;
+use crate::policy::Place;
 use crate::spec::{Ask, Granted};
-use crate::terms::{Owner, Ttl};
+use crate::terms::{Owner, Ttl, TtlBounds};
 
 /// A hold. It is given back when dropped.
 #[derive(Debug)]
@@ -31,11 +32,12 @@ impl Held {
         ask: Ask,
         granted: &Granted,
         deadline: Deadline,
+        place: Option<Arc<Place>>,
     ) -> Self {
         let Ask { key, holder, owner, ttl, .. } = ask;
         let Granted { slot, fence, .. } = *granted;
         let of = HandOver { key, holder, owner, slot, fence, ttl };
-        Held::attached(shared, Vitals::new(of, shared.clock.clone(), deadline))
+        Held::attached(shared, Vitals::new(of, place, shared.clock.clone(), deadline))
     }
 
     /// A hold that the backend has confirmed.
@@ -80,6 +82,13 @@ impl Held {
         &self.of().key
     }
 
+    /// The name as it was asked for.
+    pub(crate) fn name(&self) -> &str {
+        let name = &self.of().key.name;
+        let place = self.vitals.place.as_ref();
+        place.map_or(name.as_str(), |place| place.allowed().seen(name))
+    }
+
     pub(crate) fn owner(&self) -> Option<&str> {
         self.of().owner.as_ref().map(Owner::as_str)
     }
@@ -110,9 +119,13 @@ impl Held {
     pub(crate) async fn refresh(&mut self, ttl: Option<Duration>) -> Result<Duration, Error> {
         let ttl = match ttl {
             None => self.of().ttl,
-            Some(ttl) => Ttl::new(ttl, self.shared.ttl_bounds)
+            Some(ttl) => Ttl::new(ttl, self.ttl_bounds())
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
+        if let Some(place) = &self.vitals.place {
+            let refused = |quota| self.error(ErrorKind::OverQuota(quota), Operation::Refresh);
+            place.allowed().take_call(&self.shared.clock).map_err(refused)?;
+        }
         let by_hand = match self.kept {
             true => Some(self.shared.keeper.by_hand(&self.shared, self.of().holder, ttl).await),
             false => None,
@@ -134,6 +147,12 @@ impl Held {
         };
         drop(by_hand);
         answered
+    }
+
+    fn ttl_bounds(&self) -> TtlBounds {
+        let bounds = self.shared.ttl_bounds;
+        let place = self.vitals.place.as_ref();
+        place.map_or(bounds, |place| place.allowed().ttls(bounds))
     }
 
     /// Gives the hold back; says whether it was still this one's. May be tried again after an

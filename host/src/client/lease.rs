@@ -37,9 +37,9 @@ impl Lease {
         self.0.key()
     }
 
-    /// The name.
+    /// The name, as it was asked for.
     pub fn name(&self) -> &str {
-        self.0.key().name.as_str()
+        self.0.name()
     }
 
     /// The owner, if one was given.

@@ -7,14 +7,16 @@ use super::give_back::GiveBack;
 use super::guard::Guard;
 use super::keeper::Keeper;
 use super::lease::Lease;
-use super::live::Live;
+use super::live::{Entry, Live};
 use super::permit::Permit;
 use super::request::Request;
 use crate::backend::{Backend, Properties};
 use crate::clock::Clock;
-use crate::error::{Error, Operation};
+use crate::error::{Error, Loss, Operation};
+use crate::holder::HolderId;
 use crate::memory::{MemoryBackend, MemoryConfig};
 use crate::name::{Key, Kind, Name};
+use crate::policy::Usages;
 use crate::spec::KeyView;
 use crate::terms::{Limit, TtlBounds};
 
@@ -57,6 +59,19 @@ pub(crate) struct Shared {
     pub(crate) keeper: Keeper,
     pub(crate) claims: Claims,
     pub(crate) live: Arc<Live>,
+    pub(crate) usages: Usages,
+}
+
+impl Shared {
+    /// Ends what the backend may have of an ask or a hold, whoever has its handle.
+    pub(super) fn end(&self, holder: HolderId, entry: &Entry, loss: Loss) {
+        if let Entry::Hold(vitals) = entry {
+            vitals.end(loss);
+        }
+        if !self.keeper.stops_later(holder) {
+            self.give_back.give_back(entry.key(), holder);
+        }
+    }
 }
 
 impl Leases {
@@ -184,7 +199,7 @@ impl LeasesBuilder {
         let properties = backend.properties();
         let live = Arc::new(Live::default());
         let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
-        let (keeper, claims) = Default::default();
+        let (keeper, claims, usages) = Default::default();
         Leases {
             shared: Arc::new(Shared {
                 backend,
@@ -195,6 +210,7 @@ impl LeasesBuilder {
                 keeper,
                 claims,
                 live,
+                usages,
             }),
         }
     }

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::vitals::Vitals;
 use crate::holder::{HolderId, HolderMap};
 use crate::name::Key;
+use crate::policy::{Place, Usage};
 
 /// Holds and waiting asks, until they are known to be given back; and whether there may be more.
 #[derive(Debug, Default)]
@@ -23,15 +24,25 @@ pub(crate) struct Live {
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
     Hold(Arc<Vitals>),
-    /// What waits, and what is being given back.
-    Ask(Key),
+    /// What waits; and who counts it, where it is a plugin's.
+    Ask(Key, Option<Arc<Place>>),
+    /// What is being given back.
+    Leaving(Key, Option<Arc<Place>>),
 }
 
 impl Entry {
     pub(super) fn key(&self) -> &Key {
         match self {
             Entry::Hold(vitals) => &vitals.of.key,
-            Entry::Ask(key) => key,
+            Entry::Ask(key, _) | Entry::Leaving(key, _) => key,
+        }
+    }
+
+    /// Who counts it, where it is a plugin's.
+    pub(super) fn place(&self) -> Option<&Arc<Place>> {
+        match self {
+            Entry::Hold(vitals) => vitals.place.as_ref(),
+            Entry::Ask(_, place) | Entry::Leaving(_, place) => place.as_ref(),
         }
     }
 }
@@ -39,6 +50,13 @@ impl Entry {
 impl Live {
     pub(super) fn add(&self, holder: HolderId, entry: Entry) {
         self.entries().insert(holder, entry);
+    }
+
+    /// It is being given back. Who counted it counts it until it is.
+    pub(super) fn leaving(&self, holder: HolderId, key: &Key, place: Option<&Arc<Place>>) {
+        let mut entries = self.entries();
+        let place = place.or_else(|| entries.get(&holder)?.place()).cloned();
+        entries.insert(holder, Entry::Leaving(key.clone(), place));
     }
 
     /// It is given back, or was never granted.
@@ -98,6 +116,14 @@ impl Live {
 
     pub(super) fn all(&self) -> Vec<(HolderId, Entry)> {
         self.entries().iter().map(|(holder, entry)| (*holder, entry.clone())).collect()
+    }
+
+    /// All of one plugin.
+    pub(super) fn all_of(&self, usage: &Arc<Usage>) -> Vec<(HolderId, Entry)> {
+        let is_of = |entry: &Entry| entry.place().is_some_and(|place| place.is_of(usage));
+        let entries = self.entries();
+        let all_of = entries.iter().filter(|(_, entry)| is_of(entry));
+        all_of.map(|(holder, entry)| (*holder, entry.clone())).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, HolderMap<Entry>> {

@@ -1,6 +1,7 @@
 //! What a program calls: [`Leases`], its requests, and what they end in.
 
 mod acquire;
+mod asking;
 mod claims;
 mod close;
 mod connect;
@@ -14,6 +15,7 @@ mod lease;
 mod leases;
 mod live;
 mod permit;
+mod plugin;
 mod request;
 mod vitals;
 

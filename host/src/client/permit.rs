@@ -33,9 +33,9 @@ impl Permit {
         self.0.key()
     }
 
-    /// The name.
+    /// The name, as it was asked for.
     pub fn name(&self) -> &str {
-        self.0.key().name.as_str()
+        self.0.name()
     }
 
     /// The owner, if one was given.

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acquire::acquire;
+use super::asking::Asking;
 use super::lease::Lease;
 use super::leases::Shared;
 use super::permit::Permit;
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Loss, Operation};
 use crate::holder::HolderId;
 use crate::invalid::Invalid;
 use crate::name::{Key, Kind, Name};
-use crate::scope::Rights;
+use crate::policy::{Allowed, Primitive};
 use crate::spec::{Ask, Mode};
 use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
 
@@ -62,7 +62,7 @@ struct Terms {
     owner: Option<Box<str>>,
     note: Option<Box<str>>,
     keep_alive: bool,
-    rights: Option<Arc<Rights>>,
+    allowed: Option<Allowed>,
 }
 
 /// How long an ask may wait in line. It bounds all of the ask, the backend's time included.
@@ -133,8 +133,8 @@ impl From<Duration> for Wait {
 
 impl<H: Hold> Request<H> {
     pub(crate) fn new(shared: Arc<Shared>, key: Key, limit: Limit) -> Self {
-        let (max_hold, owner, note, rights) = (None, None, None, None);
-        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, keep_alive: false, rights };
+        let (max_hold, owner, note, allowed) = (None, None, None, None);
+        let terms = Terms { ttl: TTL_DEFAULT, max_hold, owner, note, keep_alive: false, allowed };
         Request { shared, key, limit, terms, wait: Wait::default(), held_as: PhantomData }
     }
 
@@ -180,21 +180,10 @@ impl<H: Hold> Request<H> {
         self
     }
 
-    /// Makes this an ask of a plugin: its owner is then the plugin's own, and its names those that
-    /// the plugin may use.
-    pub(crate) fn of_plugin(mut self, rights: &Arc<Rights>) -> Self {
-        self.terms.rights = Some(Arc::clone(rights));
+    /// Makes this an ask of a plugin, by what allows it.
+    pub(crate) fn of_plugin(mut self, allowed: Allowed) -> Self {
+        self.terms.allowed = Some(allowed);
         self
-    }
-
-    #[cfg(feature = "component")]
-    pub(crate) fn asked_key(&self) -> &Key {
-        &self.key
-    }
-
-    #[cfg(feature = "component")]
-    pub(crate) fn limit(&self) -> u32 {
-        self.limit.get()
     }
 
     /// Takes it, waiting in line first come first served.
@@ -202,17 +191,15 @@ impl<H: Hold> Request<H> {
     /// # Errors
     /// - [`NotAcquired`](ErrorKind::NotAcquired) when the wait ended first.
     /// - [`Invalid`](ErrorKind::Invalid) for terms out of bounds; nothing was asked.
-    /// - [`OverQuota`](ErrorKind::OverQuota) when the line has its most waiters.
+    /// - [`OverQuota`](ErrorKind::OverQuota) when the line has its most waiters, or a plugin has as
+    ///   much as its policy allows; [`Lost`](ErrorKind::Lost) when its host
+    ///   [revoked](crate::Scope::revoke_all) what it waits for.
     /// - [`Unavailable`](ErrorKind::Unavailable) when the backend did not confirm.
     ///
     /// # Cancellation
     /// Dropping the future leaves the line, and gives back a grant that was on its way.
     pub async fn acquire(&self) -> Result<H, Error> {
-        let wait = match &self.terms.rights {
-            Some(rights) => self.wait.bounded_by(rights.wait_max),
-            None => self.wait,
-        };
-        self.ask(wait).await
+        self.begin(self.wait)?.acquire().await
     }
 
     /// Makes one attempt; `None` when others hold it or wait for it.
@@ -232,7 +219,7 @@ impl<H: Hold> Request<H> {
     /// # Cancellation
     /// As for [`acquire`](Request::acquire).
     pub async fn try_acquire(&self) -> Result<Option<H>, Error> {
-        match self.ask(Wait::Never).await {
+        match self.begin(Wait::Never)?.acquire().await {
             Ok(held) => Ok(Some(held)),
             Err(error) if *error.kind() == ErrorKind::NotAcquired => Ok(None),
             Err(error) => Err(error),
@@ -286,33 +273,36 @@ impl<H: Hold> Request<H> {
         }
     }
 
-    async fn ask(&self, wait: Wait) -> Result<H, Error> {
-        let ask = self.checked(wait).map_err(|invalid| {
-            Error::new(ErrorKind::Invalid(invalid), Operation::Acquire, Some(&self.key))
-        })?;
-        let held = acquire(&self.shared, ask, wait).await?;
-        Ok(H::from_held(if self.terms.keep_alive { held.keep_alive() } else { held }))
+    /// Does all of an ask that needs no backend: checks it, and counts it where a plugin makes it.
+    pub(crate) fn begin(&self, wait: Wait) -> Result<Asking<H>, Error> {
+        let error = |kind| Error::new(kind, Operation::Acquire, Some(&self.key));
+        let allowed = self.terms.allowed.as_ref();
+        let wait = allowed.map_or(wait, |allowed| wait.bounded_by(allowed.wait_max()));
+        let ask = self.checked(wait).map_err(|invalid| error(ErrorKind::Invalid(invalid)))?;
+        let may_wait = ask.mode != Mode::Once;
+        let count = |allowed: &Allowed| allowed.place(may_wait, &self.shared.clock).map(Arc::new);
+        let place = allowed.map(count).transpose();
+        let place = place.map_err(|quota| error(ErrorKind::OverQuota(quota)))?;
+        let (shared, keep_alive) = (Arc::clone(&self.shared), self.terms.keep_alive);
+        Ok(Asking { shared, ask, wait, keep_alive, place, held_as: PhantomData })
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
-        let Terms { ttl, max_hold, owner, note, rights, .. } = &self.terms;
+        let Terms { ttl, max_hold, owner, note, allowed, .. } = &self.terms;
         let bounds = self.shared.ttl_bounds;
-        let owner = owner.as_ref().map(Owner::new).transpose()?;
-        let owner = match (owner, rights) {
-            (Some(owner), Some(rights)) => Some(owner.of_plugin(rights.plugin.as_str())),
-            (owner, _) => owner,
-        };
+        let ttl = Ttl::new(*ttl, allowed.as_ref().map_or(bounds, |allowed| allowed.ttls(bounds)))?;
+        let mut max_hold = max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?;
+        let mut owner = owner.as_ref().map(Owner::new).transpose()?;
+        let note = note.as_ref().map(Note::new).transpose()?;
+        if let Some(allowed) = allowed {
+            max_hold = allowed.max_hold(max_hold)?;
+            owner = owner.map(|owner| allowed.owner(&owner)).transpose()?;
+            note.as_ref().map(|note| allowed.check_note(note)).transpose()?;
+        }
         let patience = self.shared.properties.patience;
-        Ok(Ask {
-            key: self.key.clone(),
-            limit: self.limit,
-            holder: HolderId::random(),
-            owner,
-            ttl: Ttl::new(*ttl, bounds)?,
-            max_hold: max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?,
-            note: note.as_ref().map(Note::new).transpose()?,
-            mode: if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } },
-        })
+        let mode = if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } };
+        let (key, limit, holder) = (self.key.clone(), self.limit, HolderId::random());
+        Ok(Ask { key, limit, holder, owner, ttl, max_hold, note, mode })
     }
 }
 
@@ -334,6 +324,13 @@ async fn run<H: Hold, T, E: From<Error>>(
 }
 
 impl Request<Permit> {
+    /// Makes this an ask of a plugin, by what allows it, for no more places than that allows.
+    pub(crate) fn of_plugins_semaphore(self, allowed: Allowed) -> Result<Self, Error> {
+        let within = allowed.check_limit(self.limit);
+        within.map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
+        Ok(self.of_plugin(allowed))
+    }
+
     /// The same semaphore for one key of many, each with places of its own. Its name is
     /// `<name>:<key>`.
     ///
@@ -342,12 +339,20 @@ impl Request<Permit> {
     /// - [`Denied`](ErrorKind::Denied) in an ask of a [`Scope`](crate::Scope) that does not allow
     ///   that name.
     pub fn key(&self, key: impl AsRef<str>) -> Result<Self, Error> {
-        let name = Name::new(format!("{}:{}", self.key.name, key.as_ref()))
-            .map_err(|bad| Error::invalid(bad, Operation::Semaphore))?;
-        if let Some(rights) = &self.terms.rights {
-            rights.check(&name, Operation::Semaphore)?;
+        let named = |name: &str| format!("{name}:{}", key.as_ref());
+        let for_name = |name| Request { key: Key { kind: Kind::Semaphore, name }, ..self.clone() };
+        match &self.terms.allowed {
+            None => {
+                let name = Name::new(named(self.key.name.as_str()));
+                Ok(for_name(name.map_err(|bad| Error::invalid(bad, Operation::Semaphore))?))
+            }
+            Some(allowed) => {
+                let name = named(allowed.seen(&self.key.name));
+                let (name, allowed) =
+                    allowed.find_other(&name, Primitive::Semaphore, Operation::Semaphore)?;
+                for_name(name).of_plugins_semaphore(allowed)
+            }
         }
-        Ok(Request { key: Key { kind: Kind::Semaphore, name }, ..self.clone() })
     }
 }
 

@@ -7,7 +7,7 @@ use wasmtime::component::{Resource, ResourceTable};
 use super::resources::Handle;
 use crate::fence::Fence;
 use crate::name::Key;
-use crate::scope::Scope;
+use crate::policy::Scope;
 
 /// A guest's access to leases: its scope, and what its instance holds.
 #[derive(Debug)]
@@ -82,13 +82,13 @@ mod tests {
     use super::*;
     use crate::component::bindings::leases::plugin::lease::{Host, HostLease};
     use crate::component::bindings::leases::plugin::types::Terms;
-    use crate::{Leases, NamePattern, PluginId};
+    use crate::{Leases, PluginId, Policy};
 
     /// A guest that takes and gives back without end must not make its host grow.
     #[tokio::test]
     async fn a_handle_that_is_gone_is_not_remembered() {
-        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap())
-            .allow(NamePattern::new("*").unwrap());
+        let policy = Policy::allowing(["*"]).unwrap();
+        let scope = Scope::new(Leases::memory(), PluginId::new("plugin").unwrap(), policy);
         let (mut ctx, mut table) = (LeasesCtx::new(scope), ResourceTable::new());
         let mut view = LeasesCtxView { ctx: &mut ctx, table: &mut table };
         let ttl = 1_000_000_000;

@@ -38,7 +38,7 @@ impl From<Error> for GuestError {
             ErrorKind::WouldDeadlock => types::Error::WouldDeadlock,
             ErrorKind::Lost(loss) => types::Error::Lost((*loss).into()),
             ErrorKind::Denied => types::Error::Denied,
-            ErrorKind::OverQuota(Quota::Line) => types::Error::OverQuota(types::Quota::Line),
+            ErrorKind::OverQuota(quota) => types::Error::OverQuota((*quota).into()),
             ErrorKind::Unavailable(_) => {
                 tracing::warn!(?error, "a guest's call was not confirmed");
                 types::Error::Unavailable
@@ -49,6 +49,17 @@ impl From<Error> for GuestError {
             }
         };
         GuestError::Told(told)
+    }
+}
+
+impl From<Quota> for types::Quota {
+    fn from(quota: Quota) -> Self {
+        match quota {
+            Quota::Held => types::Quota::Held,
+            Quota::Waiting => types::Quota::Waiting,
+            Quota::Line => types::Quota::Line,
+            Quota::Rate => types::Quota::Rate,
+        }
     }
 }
 

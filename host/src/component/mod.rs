@@ -1,8 +1,8 @@
 //! The leases interfaces for a wasmtime host.
 //!
 //! A store's data keeps a [`LeasesCtx`] and implements [`LeasesView`]; [`add_to_linker`] adds
-//! every interface of `wit/v0.2`. A context allows no name until its [`Scope`](crate::Scope) says
-//! so, and a plugin that is denied learns it as an error value.
+//! every interface of `wit/v0.2`. A context's [`Scope`](crate::Scope) denies what its policy does not
+//! grant, and a plugin that is denied learns it as an error value.
 //!
 //! What a guest holds is given back when it drops the handle, and at the latest when its `Store` is
 //! dropped: wasmtime keeps a trapped or finished guest's handles until then. Drop a store as soon
@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use leases::component::{self, LeasesCtx, LeasesCtxView, LeasesView};
-//! use leases::{Leases, NamePattern, PluginId, Scope};
+//! use leases::{Leases, PluginId, Policy, Scope};
 //! use wasmtime::component::{Linker, ResourceTable};
 //! use wasmtime::{Engine, Store};
 //!
@@ -30,8 +30,8 @@
 //! let mut linker = Linker::<State>::new(&engine);
 //! component::add_to_linker(&mut linker)?;
 //!
-//! let scope = Scope::new(Leases::memory(), PluginId::new("importer")?)
-//!     .allow(NamePattern::new("import:*")?);
+//! let policy = Policy::allowing(["import:*"])?;
+//! let scope = Scope::new(Leases::memory(), PluginId::new("importer")?, policy);
 //! let state = State { table: ResourceTable::new(), leases: LeasesCtx::new(scope) };
 //! let store = Store::new(&engine, state);
 //! # drop(store); Ok(()) }
@@ -41,12 +41,14 @@ pub mod bindings;
 mod ctx;
 mod error;
 mod host;
+mod limits;
 mod resources;
 
 use wasmtime::component::{HasData, Linker};
 
 pub use ctx::{LeasesCtx, LeasesCtxView, LeasesView};
 pub use error::GuestError;
+pub use limits::bound_allocations;
 pub use resources::{HeldLease, HeldPermit};
 
 /// The type through which the linker finds a store's [`LeasesCtxView`].

@@ -1,10 +1,11 @@
 //! The guest, compiled and linked as `leases run` does, with an entry that does nothing beside.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use leases::component::{self, LeasesCtx, LeasesCtxView, LeasesView};
-use leases::{Leases, NamePattern, PluginId, Scope};
+use leases::{Grant, Leases, NamePattern, PluginId, Policy, PolicyError, Rate, Scope};
 use wasmtime::component::{Component, HasData, Linker, Resource, ResourceTable};
 use wasmtime::{Config, Engine, Store};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -31,6 +32,14 @@ pub(crate) struct Program {
     scope: Scope,
 }
 
+/// What the guest may do: its names, as often as it can. Its rates have an end, so that what they
+/// cost is part of the figures.
+pub(crate) fn policy() -> Result<Policy, PolicyError> {
+    let often = Rate::per_second(1_000_000_000);
+    let policy = Policy::builder().grant(Grant::new(NamePattern::new("bench:*")?));
+    policy.acquires(often).calls(often).wait_max(Duration::from_secs(600)).build()
+}
+
 impl Program {
     /// Compiles and links the guest, in the configuration given.
     pub(crate) fn load(path: &Path, config: &Config, leases: Leases) -> Result<Self> {
@@ -42,8 +51,7 @@ impl Program {
         component::add_to_linker(&mut linker)?;
         things::add_to_linker::<State, HasThings>(&mut linker, State::things)?;
         let guest = BenchPre::new(linker.instantiate_pre(&component)?)?;
-        let scope = Scope::new(leases, PluginId::new("bench")?).allow(NamePattern::new("bench:*")?);
-        let scope = scope.wait_max(std::time::Duration::from_secs(600));
+        let scope = Scope::new(leases, PluginId::new("bench")?, policy()?);
         Ok(Program { engine, guest, scope })
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leases::{Leases, NamePattern, PluginId, Scope};
+use leases::{Leases, PluginId, Policy, Scope};
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
 use tokio::task::JoinSet;
@@ -82,7 +82,8 @@ async fn a1_a2_cancelled_calls_of_a_guest_leave_nothing(on: On) {
     let mut kept = Vec::new();
     for run in 0..100 {
         let plugin = PluginId::new("tester").unwrap();
-        let scope = Scope::new(leases.clone(), plugin).allow(NamePattern::new("*").unwrap());
+        let policy = Policy::allowing(["*"]).unwrap();
+        let scope = Scope::new(leases.clone(), plugin, policy);
         let actor = Actor::Wasm(program.start(scope).await);
         let ask = lease("a").waiting();
         if let Some(held) = cancelled_after(run % 6, actor.acquire(ask)).await {

@@ -17,7 +17,7 @@ use crate::client::{Hold, Request, Wait};
 use crate::error::{Error, ErrorKind, Operation};
 use crate::fence::Fence;
 use crate::name::Key;
-use crate::scope::Scope;
+use crate::policy::Scope;
 
 /// The contract's durations are u64 nanoseconds; none of ours comes near the greatest.
 fn to_wit(duration: Duration) -> u64 {
@@ -64,14 +64,15 @@ impl LeasesCtxView<'_> {
         wait: Option<u64>,
         entry: impl FnOnce(H, Option<String>) -> E,
     ) -> Result<Resource<E>, GuestError> {
-        let wait: Wait = self.ctx.scope.bounded_wait(wait.map(Duration::from_nanos)).into();
-        let (key, limit) = (request.asked_key(), request.limit());
+        let wait = wait.map_or(Wait::Forever, |wait| Duration::from_nanos(wait).into());
+        let asking = with_terms(request, &terms).begin(wait)?;
+        let (key, limit) = (asking.key(), asking.limit());
         let own = self.own_fences::<E>(key, terms.owner.as_deref());
-        if wait != Wait::Never && would_deadlock(&self.ctx.scope, key, limit, &own).await? {
+        if asking.may_wait() && would_deadlock(&self.ctx.scope, key, limit, &own).await? {
             let kind = ErrorKind::WouldDeadlock;
             return Err(Error::new(kind, Operation::Acquire, Some(key)).into());
         }
-        let held = with_terms(request, &terms).wait(wait).acquire().await?;
+        let held = asking.acquire().await?;
         // From here on without an await: the hold is in the table in the poll that returns it.
         let entry = entry(held, terms.owner);
         let key = entry.key().clone();

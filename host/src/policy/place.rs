@@ -1,0 +1,134 @@
+//! What a plugin's ask carries along, so that it can't be turned to anything that is not allowed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::grant::Primitive;
+use super::policy::{Granted, Policy};
+use super::usage::{Counted, Usage};
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Operation, Quota};
+use crate::invalid::{Argument, Invalid};
+use crate::name::{Name, check_text};
+use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
+
+/// What a plugin may do, and what it does.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    pub(super) policy: Policy,
+    pub(super) usage: Arc<Usage>,
+}
+
+/// A name that a plugin may use, by one of its grants.
+#[derive(Debug, Clone)]
+pub(crate) struct Allowed {
+    rights: Arc<Rights>,
+    granted: Arc<Granted>,
+}
+
+/// A plugin's ask for such a name, then its hold. It is counted until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    allowed: Allowed,
+    counted: Counted,
+}
+
+impl Allowed {
+    /// What allows this name, and what the name is where it is kept. Default deny.
+    pub(crate) fn find(
+        rights: &Arc<Rights>,
+        name: &str,
+        primitive: Primitive,
+        operation: Operation,
+    ) -> Result<(Name, Allowed), Error> {
+        let found = rights.policy.find(name, primitive);
+        match found.map_err(|bad| Error::invalid(bad, operation))? {
+            None => Err(Error::new(ErrorKind::Denied, operation, None)),
+            Some((granted, name)) => {
+                let (rights, granted) = (Arc::clone(rights), Arc::clone(granted));
+                Ok((name, Allowed { rights, granted }))
+            }
+        }
+    }
+
+    /// Another name for the same plugin.
+    pub(crate) fn find_other(
+        &self,
+        name: &str,
+        primitive: Primitive,
+        operation: Operation,
+    ) -> Result<(Name, Allowed), Error> {
+        Allowed::find(&self.rights, name, primitive, operation)
+    }
+
+    /// A name as the plugin asked for it.
+    pub(crate) fn seen<'a>(&self, kept: &'a Name) -> &'a str {
+        kept.as_str().get(self.granted.prefix_bytes()..).unwrap_or_default()
+    }
+
+    pub(crate) fn ttls(&self, bounds: TtlBounds) -> TtlBounds {
+        self.granted.bounds.ttls(bounds)
+    }
+
+    pub(crate) fn wait_max(&self) -> Duration {
+        self.granted.bounds.wait_max()
+    }
+
+    pub(crate) fn max_hold(&self, asked: Option<MaxHold>) -> Result<Option<MaxHold>, Invalid> {
+        self.granted.bounds.max_hold(asked)
+    }
+
+    pub(crate) fn check_limit(&self, limit: Limit) -> Result<(), Invalid> {
+        self.granted.bounds.check_limit(limit)
+    }
+
+    /// An owner as the plugin's own.
+    pub(crate) fn owner(&self, owner: &Owner) -> Result<Owner, Invalid> {
+        let bytes_max = self.rights.policy.quotas.owner_bytes_max;
+        check_text(Argument::Owner, owner.as_str(), 1, bytes_max)?;
+        Ok(owner.of_plugin(self.rights.usage.plugin().as_str()))
+    }
+
+    /// Fails on a note that is too long.
+    pub(crate) fn check_note(&self, note: &Note) -> Result<(), Invalid> {
+        check_text(Argument::Note, note.as_str(), 0, self.rights.policy.quotas.note_bytes_max)
+    }
+
+    /// Counts an ask from now on.
+    pub(crate) fn place(&self, waits: bool, clock: &Clock) -> Result<Place, Quota> {
+        let Rights { policy, usage } = &*self.rights;
+        let counted = usage.count(&policy.quotas, waits, clock)?;
+        Ok(Place { allowed: self.clone(), counted })
+    }
+
+    /// Counts a call that is no acquire.
+    pub(crate) fn take_call(&self, clock: &Clock) -> Result<(), Quota> {
+        self.rights.usage.take_call(&self.rights.policy.quotas, clock)
+    }
+}
+
+impl Place {
+    pub(crate) fn allowed(&self) -> &Allowed {
+        &self.allowed
+    }
+
+    /// It is a hold from now on.
+    pub(crate) fn granted(&self) {
+        self.counted.granted();
+    }
+
+    /// Whether it is of this plugin.
+    pub(crate) fn is_of(&self, usage: &Arc<Usage>) -> bool {
+        Arc::ptr_eq(self.counted.usage(), usage)
+    }
+
+    /// Whether everything of its plugin was revoked since it began.
+    pub(crate) fn is_revoked(&self) -> bool {
+        self.counted.is_revoked()
+    }
+
+    /// Returns when it is revoked.
+    pub(crate) async fn revoked(&self) {
+        self.counted.revoked().await;
+    }
+}

@@ -1,0 +1,47 @@
+//! How often: a bucket of tokens.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// How often something may be done: so many times in a second, as many of them at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    per_second: Option<u32>,
+}
+
+/// A bucket that fills by a rate, and holds what comes in a second.
+///
+/// It keeps the moment at which it will be full again; a token moves that on by its share of a
+/// second. Nothing has to fill it.
+#[derive(Debug, Default)]
+pub(super) struct Bucket {
+    full_at_nanos: AtomicU64,
+}
+
+const SECOND: u64 = Duration::from_secs(1).as_nanos() as u64;
+
+impl Rate {
+    /// As often as can be.
+    pub const UNLIMITED: Rate = Rate { per_second: None };
+
+    /// So many times a second.
+    pub const fn per_second(times: u32) -> Self {
+        Rate { per_second: Some(times) }
+    }
+}
+
+impl Bucket {
+    /// Takes a token, if there is one.
+    pub(super) fn take(&self, rate: Rate, clock: &Clock) -> bool {
+        let Some(per_second) = rate.per_second else { return true };
+        let Some(share) = SECOND.checked_div(per_second.into()) else { return false };
+        let now = clock.now().as_nanos();
+        let take = |full_at: u64| {
+            let full_at = full_at.max(now) + share;
+            (full_at - now <= SECOND).then_some(full_at)
+        };
+        self.full_at_nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+}
