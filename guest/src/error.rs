@@ -16,9 +16,9 @@ pub enum Error {
     NotAcquired,
     /// Only this very instance could free what it asked to wait for.
     WouldDeadlock,
-    /// The hold is gone.
+    /// The hold is gone. Of an acquire: the host ended the wait, as [`Revoked`](Loss::Revoked).
     Lost(Loss),
-    /// A bound on what may be held, or wait, at once.
+    /// A bound on what may be held, or wait, at once, or be asked in a second.
     OverQuota(Quota),
     /// The backend did not confirm; nothing is held that it did not confirm.
     Unavailable,
@@ -48,13 +48,13 @@ pub enum Loss {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quota {
-    /// Holds at once.
+    /// What the plugin holds at once, over all its instances; its asks count from their start.
     Held,
-    /// Waiting asks at once.
+    /// How many of its asks wait at once.
     Waiting,
     /// Waiters in the line of one key.
     Line,
-    /// Acquires per second.
+    /// Acquires per second, or refreshes and questions to guards per second.
     Rate,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for Quota {
             Quota::Held => "holds at once",
             Quota::Waiting => "waiting at once",
             Quota::Line => "waiters in one line",
-            Quota::Rate => "acquires per second",
+            Quota::Rate => "calls per second",
         })
     }
 }

@@ -6,6 +6,7 @@ use super::leases::Leases;
 use super::live::Entry;
 use super::vitals::Vitals;
 use crate::error::Loss;
+use crate::holder::HolderId;
 use crate::policy::{PluginHold, PluginView, Usage, Usages};
 
 impl Leases {
@@ -15,29 +16,34 @@ impl Leases {
 
     /// What a plugin holds and waits for.
     pub(crate) fn view_of(&self, usage: &Arc<Usage>) -> PluginView {
-        let mut view = PluginView::default();
-        for (_, entry) in self.shared().live.all_of(usage) {
-            match entry {
-                Entry::Hold(vitals) => view.holds.push(seen(&vitals)),
-                Entry::Ask(key, _) => view.waits.push(key),
-                Entry::Leaving(..) => {}
-            }
-        }
-        view.holds.sort_unstable_by(|a, b| (&a.key, a.slot).cmp(&(&b.key, b.slot)));
-        view.waits.sort_unstable();
-        view
+        view(&self.shared().live.all_of(usage))
     }
 
     /// Ends all of it; answers what it was.
     pub(crate) fn revoke_all_of(&self, usage: &Arc<Usage>) -> PluginView {
         // First, so that an ask that is granted meanwhile sees it, and gives back what it got.
         usage.revoke();
-        let view = self.view_of(usage);
-        for (holder, entry) in self.shared().live.all_of(usage) {
-            self.shared().end(holder, &entry, Loss::Revoked);
+        let entries = self.shared().live.all_of(usage);
+        let revoked = view(&entries);
+        for (holder, entry) in &entries {
+            self.shared().end(*holder, entry, Loss::Revoked);
         }
-        view
+        revoked
     }
+}
+
+fn view(entries: &[(HolderId, Entry)]) -> PluginView {
+    let mut view = PluginView::default();
+    for (_, entry) in entries {
+        match entry {
+            Entry::Hold(vitals) => view.holds.push(seen(vitals)),
+            Entry::Ask(key, _) => view.waits.push(key.clone()),
+            Entry::Leaving(..) => {}
+        }
+    }
+    view.holds.sort_unstable_by(|a, b| (&a.key, a.slot).cmp(&(&b.key, b.slot)));
+    view.waits.sort_unstable();
+    view
 }
 
 fn seen(vitals: &Vitals) -> PluginHold {

@@ -45,3 +45,34 @@ impl Bucket {
         self.full_at_nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+
+    #[test]
+    fn a_bucket_holds_a_second_and_fills_by_its_rate() {
+        let (time, bucket) = (ManualClock::new(), Bucket::default());
+        let (clock, rate) = (time.clock(), Rate::per_second(3));
+        let taken = |times: u32| (0..times).filter(|_| bucket.take(rate, &clock)).count();
+        assert_eq!(taken(10), 3);
+        time.advance(Duration::from_millis(333));
+        assert_eq!(taken(10), 0);
+        time.advance(Duration::from_millis(1));
+        assert_eq!(taken(10), 1);
+        time.advance(Duration::from_secs(3600));
+        assert_eq!(taken(10), 3, "it holds no more than a second's");
+    }
+
+    #[test]
+    fn the_least_and_the_greatest_rates() {
+        let (time, bucket) = (ManualClock::new(), Bucket::default());
+        let clock = time.clock();
+        assert!(!bucket.take(Rate::per_second(0), &clock));
+        for _ in 0..10_000 {
+            assert!(bucket.take(Rate::UNLIMITED, &clock));
+            assert!(bucket.take(Rate::per_second(u32::MAX), &clock));
+        }
+    }
+}

@@ -99,3 +99,6 @@ impl Policies {
 fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
+
+#[cfg(test)]
+mod tests;
