@@ -54,7 +54,7 @@ pub enum Quota {
     Waiting,
     /// Waiters in the line of one key.
     Line,
-    /// Acquires per second, or refreshes and questions to guards per second.
+    /// Acquires per second, or refreshes and questions to guards per second, or names per day.
     Rate,
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for Quota {
             Quota::Held => "holds at once",
             Quota::Waiting => "waiting at once",
             Quota::Line => "waiters in one line",
-            Quota::Rate => "calls per second",
+            Quota::Rate => "calls per second, or names per day",
         })
     }
 }

@@ -77,7 +77,8 @@ pub enum Quota {
     Waiting,
     /// Waiters in the line of one key: 10,000.
     Line,
-    /// How often a plugin may acquire, refresh or ask a guard, by the second.
+    /// How often a plugin may acquire, refresh or ask a guard, by the second, and how many names it
+    /// may use in a day.
     Rate,
 }
 

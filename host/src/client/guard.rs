@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::leases::Shared;
-use crate::error::{Error, ErrorKind, Operation};
+use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Operation, Quota};
 use crate::fence::{Fence, FenceToken, Target, Verdict, check_slot};
 use crate::name::Name;
 use crate::policy::Allowed;
@@ -55,7 +56,8 @@ impl Guard {
             FenceToken::Lease(fence) => (None, fence),
             FenceToken::Permit(at) => (Some(at.slot), at.fence),
         };
-        let target = self.begin(slot)?;
+        let target = self.target(slot)?;
+        self.count(|allowed, clock| allowed.take_admit(&target, clock))?;
         let verdict = self.shared.backend.admit(&target, fence).await;
         verdict.map_err(|error| Error::backend(error, Operation::Guard, None))
     }
@@ -68,7 +70,7 @@ impl Guard {
     /// # Cancellation
     /// Nothing happens.
     pub async fn current(&self) -> Result<Option<Fence>, Error> {
-        self.greatest(self.begin(None)?).await
+        self.greatest(None).await
     }
 
     /// The greatest fence admitted for one slot of the target, if one was.
@@ -79,23 +81,29 @@ impl Guard {
     /// # Cancellation
     /// Nothing happens.
     pub async fn current_slot(&self, slot: u32) -> Result<Option<Fence>, Error> {
-        self.greatest(self.begin(Some(slot))?).await
+        self.greatest(Some(slot)).await
     }
 
-    async fn greatest(&self, target: Target) -> Result<Option<Fence>, Error> {
+    async fn greatest(&self, slot: Option<u32>) -> Result<Option<Fence>, Error> {
+        let target = self.target(slot)?;
+        self.count(Allowed::take_call)?;
         let current = self.shared.backend.current(&target).await;
         current.map_err(|error| Error::backend(error, Operation::Guard, None))
     }
 
-    /// Does all of a question that needs no backend.
-    fn begin(&self, slot: Option<u32>) -> Result<Target, Error> {
+    fn target(&self, slot: Option<u32>) -> Result<Target, Error> {
         let slot = slot.map(check_slot).transpose();
         let slot = slot.map_err(|invalid| Error::invalid(invalid, Operation::Guard))?;
-        if let Some(allowed) = &self.allowed {
-            let taken = allowed.take_call(&self.shared.clock);
-            let refused = |quota| Error::new(ErrorKind::OverQuota(quota), Operation::Guard, None);
-            taken.map_err(refused)?;
-        }
         Ok(Target { name: self.target.clone(), slot })
+    }
+
+    /// Counts a question, where a plugin asks it.
+    fn count(
+        &self,
+        count: impl FnOnce(&Allowed, &Clock) -> Result<(), Quota>,
+    ) -> Result<(), Error> {
+        let counted = self.allowed.as_ref().map(|allowed| count(allowed, &self.shared.clock));
+        let refused = |quota| Error::new(ErrorKind::OverQuota(quota), Operation::Guard, None);
+        counted.transpose().map(|_| ()).map_err(refused)
     }
 }

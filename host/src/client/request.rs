@@ -280,7 +280,9 @@ impl<H: Hold> Request<H> {
         let wait = allowed.map_or(wait, |allowed| wait.bounded_by(allowed.wait_max()));
         let ask = self.checked(wait).map_err(|invalid| error(ErrorKind::Invalid(invalid)))?;
         let may_wait = ask.mode != Mode::Once;
-        let count = |allowed: &Allowed| allowed.place(may_wait, &self.shared.clock).map(Arc::new);
+        let count = |allowed: &Allowed| {
+            allowed.place(&self.key.name, may_wait, &self.shared.clock).map(Arc::new)
+        };
         let place = allowed.map(count).transpose();
         let place = place.map_err(|quota| error(ErrorKind::OverQuota(quota)))?;
         let (shared, keep_alive) = (Arc::clone(&self.shared), self.terms.keep_alive);

@@ -31,6 +31,7 @@ pub(super) enum Setting {
     Waiting,
     AcquiresPerSecond,
     CallsPerSecond,
+    NamesPerDay,
     OwnerBytesMax,
     NoteBytesMax,
 }
@@ -101,6 +102,7 @@ impl fmt::Display for Setting {
             Setting::Waiting => "waiting",
             Setting::AcquiresPerSecond => "acquires-per-second",
             Setting::CallsPerSecond => "calls-per-second",
+            Setting::NamesPerDay => "names-per-day",
             Setting::OwnerBytesMax => "owner-bytes-max",
             Setting::NoteBytesMax => "note-bytes-max",
         })

@@ -107,6 +107,11 @@ impl Grant {
         self.primitives.contains(&primitive) && self.names.matches(name)
     }
 
+    /// Whether it grants more names than one.
+    pub(super) fn has_many_names(&self) -> bool {
+        self.names.are_many()
+    }
+
     /// Whether it is for more than guards.
     pub(super) fn may_hold(&self) -> bool {
         self.primitives.iter().any(|primitive| *primitive != Primitive::Fence)

@@ -8,6 +8,7 @@ mod error;
 #[cfg(feature = "policy-file")]
 mod file;
 mod grant;
+mod names;
 mod pattern;
 mod place;
 mod plugin;

@@ -56,6 +56,11 @@ impl NamePattern {
         }
     }
 
+    /// Whether they are more than one.
+    pub(super) fn are_many(&self) -> bool {
+        self.is_prefix
+    }
+
     /// These names behind a prefix.
     pub(super) fn behind(&self, prefix: &str) -> NamePattern {
         let text = format!("{prefix}{}", self.text).into();

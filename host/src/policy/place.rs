@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::grant::Primitive;
 use super::policy::{Granted, Policy};
-use super::usage::{Counted, Usage};
+use super::usage::{Counted, Remembered, Usage};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Operation, Quota};
+use crate::fence::Target;
 use crate::invalid::{Argument, Invalid};
 use crate::name::{Name, check_text};
 use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
@@ -94,16 +95,27 @@ impl Allowed {
         check_text(Argument::Note, note.as_str(), 0, self.rights.policy.quotas.note_bytes_max)
     }
 
-    /// Counts an ask from now on.
-    pub(crate) fn place(&self, waits: bool, clock: &Clock) -> Result<Place, Quota> {
+    /// Counts an ask for this name from now on.
+    pub(crate) fn place(&self, name: &Name, waits: bool, clock: &Clock) -> Result<Place, Quota> {
         let Rights { policy, usage } = &*self.rights;
-        let counted = usage.count(&policy.quotas, waits, clock)?;
+        let counted = usage.count(&policy.quotas, self.one_of_many((name, None)), waits, clock)?;
         Ok(Place { allowed: self.clone(), counted })
     }
 
-    /// Counts a call that is no acquire.
+    /// Counts a call that leaves nothing behind.
     pub(crate) fn take_call(&self, clock: &Clock) -> Result<(), Quota> {
-        self.rights.usage.take_call(&self.rights.policy.quotas, clock)
+        self.rights.usage.take_call(&self.rights.policy.quotas, None, clock)
+    }
+
+    /// Counts a call after which the backend remembers a target.
+    pub(crate) fn take_admit(&self, target: &Target, clock: &Clock) -> Result<(), Quota> {
+        let Rights { policy, usage } = &*self.rights;
+        usage.take_call(&policy.quotas, self.one_of_many((&target.name, target.slot)), clock)
+    }
+
+    /// It, where the grant has so many names that they are to be counted.
+    fn one_of_many<'a>(&self, one: Remembered<'a>) -> Option<Remembered<'a>> {
+        self.granted.has_many_names().then_some(one)
     }
 }
 

@@ -39,7 +39,8 @@ pub(crate) struct Granted {
 /// A [`Policy`] in the making; what is wrong with it is told by [`build`](PolicyBuilder::build).
 ///
 /// Unless told otherwise a plugin may hold 1,000 and wait for as many, acquire 1,000 times and call
-/// 10,000 times a second, wait for 60 s, and has the bounds that every program has.
+/// 10,000 times a second, use
+/// 100,000 names a day, wait for 60 s, and has the bounds that every program has.
 #[derive(Debug, Clone)]
 #[must_use = "build() makes the policy"]
 pub struct PolicyBuilder {
@@ -49,6 +50,7 @@ pub struct PolicyBuilder {
     waiting: Option<u32>,
     acquires: Rate,
     calls: Rate,
+    names_per_day: u32,
     owner_bytes_max: usize,
     note_bytes_max: usize,
 }
@@ -60,6 +62,7 @@ pub(super) struct Quotas {
     pub(super) waiting: u32,
     pub(super) acquires: Rate,
     pub(super) calls: Rate,
+    pub(super) names_per_day: u32,
     pub(super) owner_bytes_max: usize,
     pub(super) note_bytes_max: usize,
 }
@@ -67,6 +70,7 @@ pub(super) struct Quotas {
 const AT_ONCE_DEFAULT: u32 = 1000;
 const ACQUIRES_DEFAULT: u32 = 1000;
 const CALLS_DEFAULT: u32 = 10_000;
+const NAMES_PER_DAY_DEFAULT: u32 = 100_000;
 
 impl Policy {
     /// A policy that grants nothing until it is told.
@@ -78,6 +82,7 @@ impl Policy {
             waiting: None,
             acquires: Rate::per_second(ACQUIRES_DEFAULT),
             calls: Rate::per_second(CALLS_DEFAULT),
+            names_per_day: NAMES_PER_DAY_DEFAULT,
             owner_bytes_max: OWNER_BYTES_MAX,
             note_bytes_max: NOTE_BYTES_MAX,
         }
@@ -114,6 +119,11 @@ impl Policy {
 }
 
 impl Granted {
+    /// Whether it grants more names than one.
+    pub(super) fn has_many_names(&self) -> bool {
+        self.grant.has_many_names()
+    }
+
     /// How many bytes stand before the plugin's own name.
     pub(super) fn prefix_bytes(&self) -> usize {
         self.grant.prefix_text().len()
@@ -151,6 +161,14 @@ impl PolicyBuilder {
     /// not count, nor what it gives back.
     pub fn calls(mut self, rate: Rate) -> Self {
         self.calls = rate;
+        self
+    }
+
+    /// How many names the plugin may use in a day, of grants that end in a `*`: in each process, by
+    /// its own days. The backend remembers every name, and every target of a guard, for a day after
+    /// its last use.
+    pub fn names_per_day(mut self, names_per_day: u32) -> Self {
+        self.names_per_day = names_per_day;
         self
     }
 
@@ -213,7 +231,8 @@ impl PolicyBuilder {
     }
 
     fn quotas(&self) -> Result<Quotas, PolicyError> {
-        let PolicyBuilder { held, acquires, calls, owner_bytes_max, note_bytes_max, .. } = *self;
+        let PolicyBuilder { held, acquires, calls, names_per_day, .. } = *self;
+        let PolicyBuilder { owner_bytes_max, note_bytes_max, .. } = *self;
         let waiting = self.waiting.unwrap_or(held);
         if waiting > held {
             let why = format!("{waiting} are never reached: an ask counts as held too, of {held}");
@@ -227,13 +246,23 @@ impl PolicyBuilder {
                 return Err(PolicyError::of(setting, format!("0 to {most}, not {bytes}")));
             }
         }
-        for (setting, rate) in
-            [(Setting::AcquiresPerSecond, acquires), (Setting::CallsPerSecond, calls)]
-        {
-            if rate == Rate::per_second(0) {
+        for (setting, is_none) in [
+            (Setting::AcquiresPerSecond, acquires == Rate::per_second(0)),
+            (Setting::CallsPerSecond, calls == Rate::per_second(0)),
+            (Setting::NamesPerDay, names_per_day == 0),
+        ] {
+            if is_none {
                 return Err(PolicyError::of(setting, "1 or more, not 0"));
             }
         }
-        Ok(Quotas { held, waiting, acquires, calls, owner_bytes_max, note_bytes_max })
+        Ok(Quotas {
+            held,
+            waiting,
+            acquires,
+            calls,
+            names_per_day,
+            owner_bytes_max,
+            note_bytes_max,
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::clock::Moment;
 
 /// How often something may be done: so many times in a second, as many of them at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +34,10 @@ impl Rate {
 
 impl Bucket {
     /// Takes a token, if there is one.
-    pub(super) fn take(&self, rate: Rate, clock: &Clock) -> bool {
+    pub(super) fn take(&self, rate: Rate, now: Moment) -> bool {
         let Some(per_second) = rate.per_second else { return true };
         let Some(share) = SECOND.checked_div(per_second.into()) else { return false };
-        let now = clock.now().as_nanos();
+        let now = now.as_nanos();
         let take = |full_at: u64| {
             let full_at = full_at.max(now) + share;
             (full_at - now <= SECOND).then_some(full_at)
@@ -55,7 +55,7 @@ mod tests {
     fn a_bucket_holds_a_second_and_fills_by_its_rate() {
         let (time, bucket) = (ManualClock::new(), Bucket::default());
         let (clock, rate) = (time.clock(), Rate::per_second(3));
-        let taken = |times: u32| (0..times).filter(|_| bucket.take(rate, &clock)).count();
+        let taken = |times: u32| (0..times).filter(|_| bucket.take(rate, clock.now())).count();
         assert_eq!(taken(10), 3);
         time.advance(Duration::from_millis(333));
         assert_eq!(taken(10), 0);
@@ -69,10 +69,10 @@ mod tests {
     fn the_least_and_the_greatest_rates() {
         let (time, bucket) = (ManualClock::new(), Bucket::default());
         let clock = time.clock();
-        assert!(!bucket.take(Rate::per_second(0), &clock));
+        assert!(!bucket.take(Rate::per_second(0), clock.now()));
         for _ in 0..10_000 {
-            assert!(bucket.take(Rate::UNLIMITED, &clock));
-            assert!(bucket.take(Rate::per_second(u32::MAX), &clock));
+            assert!(bucket.take(Rate::UNLIMITED, clock.now()));
+            assert!(bucket.take(Rate::per_second(u32::MAX), clock.now()));
         }
     }
 }

@@ -7,11 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
 
+use super::names::Names;
 use super::plugin::PluginId;
 use super::policy::Quotas;
 use super::rate::Bucket;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::error::Quota;
+use crate::name::Name;
+
+/// What the backend remembers after a call: a key by its name, or a guard by target and slot.
+pub(super) type Remembered<'a> = (&'a Name, Option<u32>);
 
 /// How much a plugin has at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +36,7 @@ pub(crate) struct Usage {
     waiting: AtomicU32,
     acquires: Bucket,
     calls: Bucket,
+    names: Names,
     /// How often everything of it was revoked.
     revocations: AtomicU64,
     /// Told of each.
@@ -67,7 +73,8 @@ impl Usages {
 impl Usage {
     fn new(plugin: PluginId) -> Self {
         let (held, waiting, acquires, calls, revocations, revoking) = Default::default();
-        Usage { plugin, held, waiting, acquires, calls, revocations, revoking }
+        let names = Names::new();
+        Usage { plugin, held, waiting, acquires, calls, names, revocations, revoking }
     }
 
     pub(crate) fn plugin(&self) -> &PluginId {
@@ -81,10 +88,12 @@ impl Usage {
         }
     }
 
-    /// Counts an ask from now on. What is refused costs no token.
+    /// Counts an ask from now on, and what will be remembered of it if that is not bounded by its
+    /// grant. What is refused costs no token.
     pub(super) fn count(
         self: &Arc<Self>,
         quotas: &Quotas,
+        remembered: Option<Remembered<'_>>,
         waits: bool,
         clock: &Clock,
     ) -> Result<Counted, Quota> {
@@ -96,15 +105,25 @@ impl Usage {
             take(&self.waiting, quotas.waiting).ok_or(Quota::Waiting)?;
             counted.waits.store(true, Ordering::Release);
         }
-        match self.acquires.take(quotas.acquires, clock) {
-            true => Ok(counted),
-            false => Err(Quota::Rate),
-        }
+        let now = clock.now();
+        let may = self.may_use(quotas, remembered, now) && self.acquires.take(quotas.acquires, now);
+        if may { Ok(counted) } else { Err(Quota::Rate) }
     }
 
     /// Takes a token for a call that is no acquire.
-    pub(super) fn take_call(&self, quotas: &Quotas, clock: &Clock) -> Result<(), Quota> {
-        if self.calls.take(quotas.calls, clock) { Ok(()) } else { Err(Quota::Rate) }
+    pub(super) fn take_call(
+        &self,
+        quotas: &Quotas,
+        remembered: Option<Remembered<'_>>,
+        clock: &Clock,
+    ) -> Result<(), Quota> {
+        let now = clock.now();
+        let may = self.may_use(quotas, remembered, now) && self.calls.take(quotas.calls, now);
+        if may { Ok(()) } else { Err(Quota::Rate) }
+    }
+
+    fn may_use(&self, quotas: &Quotas, remembered: Option<Remembered<'_>>, now: Moment) -> bool {
+        remembered.is_none_or(|one| self.names.uses(one, quotas.names_per_day, now))
     }
 
     /// Everything of it is being revoked: what is asked from now on is not meant.

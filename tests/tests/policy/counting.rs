@@ -179,6 +179,23 @@ async fn the_scopes_of_a_plugin_share_its_counts_and_rates() {
     a.take(lease("c")).await;
 }
 
+/// A name that was used today may be used again, a name of a grant of its own always.
+#[tokio::test]
+async fn names_are_counted_by_the_day_where_a_grant_has_many() {
+    let host = Host::new();
+    let policy = granting("job:*").grant(super::grant("one")).names_per_day(2);
+    let (_, guest) = host.plugin("importer", policy).await;
+    for name in ["job:1", "job:2", "job:1", "one", "one"] {
+        assert!(guest.take(lease(name)).await.release().await.unwrap());
+    }
+    for _ in 0..3 {
+        assert_eq!(guest.refused(lease("job:3")).await, Failure::OverQuota(Quota::Rate));
+        assert_eq!(guest.current("job:3", None).await, Ok(None), "it leaves nothing");
+    }
+    host.time.advance(24 * 3600 * SECOND);
+    guest.take(lease("job:3")).await;
+}
+
 /// What the host refreshes for a guest, and what a guest gives back, is no call of its own.
 #[tokio::test]
 async fn keeping_and_releasing_take_no_tokens() {

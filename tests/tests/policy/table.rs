@@ -194,6 +194,23 @@ fn rates() -> Vec<Row> {
     ]
 }
 
+/// How many names in a day: two, where the grant has more. What is only looked at leaves nothing.
+fn names_per_day() -> Vec<Row> {
+    let over_quota = || Failure::OverQuota(Quota::Rate);
+    let asks: [(&str, fn(&'static str) -> Call); 4] = [
+        ("lease", |name| Call::Acquire(lease(name))),
+        ("semaphore", |name| Call::Acquire(semaphore(name, 2))),
+        ("admit", |name| Call::Admit(name, None)),
+        ("admit-slot", |name| Call::Admit(name, Some(1))),
+    ];
+    let mut rows = Vec::from(asks.map(|(what, ask)| {
+        row(what, granting("*").names_per_day(2), ["a", "b", "c"].map(ask), over_quota())
+    }));
+    let calls = [Call::Admit("a", Some(1)), Call::Admit("a", Some(2)), Call::Admit("a", Some(3))];
+    rows.push(row("slots", granting("*").names_per_day(2), calls, over_quota()));
+    rows
+}
+
 /// How much is held at once: two.
 fn held() -> Vec<Row> {
     let over_quota = || Failure::OverQuota(Quota::Held);
@@ -208,7 +225,7 @@ fn held() -> Vec<Row> {
 
 #[tokio::test]
 async fn what_is_within_a_bound_is_let_through_and_what_is_past_it_asks_nothing() {
-    let tables = [names(), terms(), bytes(), rates(), held()];
+    let tables = [names(), terms(), bytes(), rates(), names_per_day(), held()];
     for Row { what, policy, within, at, past, told } in tables.into_iter().flatten() {
         let host = Host::new();
         let (scope, guest) = host.plugin("importer", policy).await;

@@ -25,6 +25,7 @@ use raw::RawFile;
 ///     waiting = 4
 ///     acquires-per-second = 50
 ///     calls-per-second = 1000      # refreshes by hand, questions to guards
+///     names-per-day = 10000        # of grants that end in *
 ///     ttl-max = "5m"
 ///     hold-max = "1h"
 ///     wait-max = "30s"

@@ -28,6 +28,7 @@ pub(super) struct RawPlugin {
     waiting: Option<Spanned<u32>>,
     acquires_per_second: Option<Spanned<u32>>,
     calls_per_second: Option<Spanned<u32>>,
+    names_per_day: Option<Spanned<u32>>,
     ttl_max: Option<Spanned<String>>,
     hold_max: Option<Spanned<String>>,
     wait_max: Option<Spanned<String>>,
@@ -74,6 +75,7 @@ impl RawPlugin {
         let policy = set(policy, &self.acquires_per_second, acquires);
         let calls = |policy: PolicyBuilder, times| policy.calls(Rate::per_second(times));
         let policy = set(policy, &self.calls_per_second, calls);
+        let policy = set(policy, &self.names_per_day, PolicyBuilder::names_per_day);
         let policy = set(policy, &self.limit_max, PolicyBuilder::limit_max);
         let policy = set(policy, &self.owner_bytes_max, PolicyBuilder::owner_bytes_max);
         let policy = set(policy, &self.note_bytes_max, PolicyBuilder::note_bytes_max);
@@ -102,6 +104,7 @@ impl RawPlugin {
             Setting::Waiting => start(&self.waiting),
             Setting::AcquiresPerSecond => start(&self.acquires_per_second),
             Setting::CallsPerSecond => start(&self.calls_per_second),
+            Setting::NamesPerDay => start(&self.names_per_day),
             Setting::TtlMax => start(&self.ttl_max),
             Setting::HoldMax => start(&self.hold_max),
             Setting::WaitMax => start(&self.wait_max),

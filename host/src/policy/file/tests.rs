@@ -66,6 +66,7 @@ fn a_bound_that_nothing_could_keep_is_an_error_with_its_line() {
         ("held = 2\nwaiting = 3", "waiting: 3 are never reached: an ask counts as held too, of 2"),
         ("acquires-per-second = 0", "acquires-per-second: 1 or more, not 0"),
         ("calls-per-second = 0", "calls-per-second: 1 or more, not 0"),
+        ("names-per-day = 0", "names-per-day: 1 or more, not 0"),
         ("ttl-max = \"9ms\"", "ttl-max: 10ms to 86400s, not 9ms"),
         ("ttl-max = \"25h\"", "ttl-max: 10ms to 86400s, not 90000s"),
         ("hold-max = \"9ms\"", "hold-max: 10ms to 2592000s, not 9ms"),
