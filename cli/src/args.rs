@@ -46,9 +46,10 @@ pub(crate) enum Command {
     /// one. What is still held when the instances have ended is given back.
     ///
     /// The status is the guest's; with several instances, 1 if any failed. 64 is bad usage; 65 is a
-    /// file that is not such a component; 69 is a backend that can't be reached.
-    #[command(after_help = "Example:\n  leases run importer.wasm --plugin importer \
-        --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz")]
+    /// file that is not such a component, or no policy; 69 is a backend that can't be reached.
+    #[command(after_help = "Examples:\n  leases run importer.wasm --plugin importer \
+        --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz\n  \
+        leases run importer.wasm --plugin importer --policy plugins.toml")]
     Run(RunArgs),
 
     /// Make the tables of a database, or bring them to this version's layout.
@@ -77,6 +78,25 @@ pub(crate) struct RunArgs {
     /// The plugin's identity: 1 to 64 of A-Z a-z 0-9 . _ -
     #[arg(long, value_name = "ID", default_value = "plugin", value_parser = parse_plugin)]
     pub(crate) plugin: PluginId,
+
+    /// A TOML file of what plugins may do, by their identities; this one must be in it.
+    /// Instead of --allow.
+    ///
+    ///   [plugins.importer]           # what is not granted is denied
+    ///   held = 8                     # holds at once, asks under way counted
+    ///   waiting = 4                  # asks that wait at once
+    ///   acquires-per-second = 50
+    ///   ttl-max = "5m"               # 500ms, 30s, 5m, 1h; so are hold-max and wait-max
+    ///
+    ///   [[plugins.importer.grants]]
+    ///   names = "jobs/*"             # one name, or a prefix that ends in *
+    ///   primitives = ["semaphore"]   # lease, semaphore, fence; else all three
+    ///   prefix = "importer/"         # it sees jobs/1; kept is importer/jobs/1
+    ///   limit-max = 4                # of these names, in place of the plugin's
+    ///
+    /// A plugin has calls-per-second, owner-bytes-max and note-bytes-max too.
+    #[arg(long, value_name = "FILE", conflicts_with = "allow", verbatim_doc_comment)]
+    pub(crate) policy: Option<PathBuf>,
 
     /// Names that the plugin may use: one name, or a prefix that ends in *. Without any it may use
     /// none. May be given again.

@@ -1,6 +1,7 @@
 //! `leases run`: instances of one component, each in a sandbox of its own.
 
 mod instance;
+mod policy;
 mod program;
 
 use std::io::Write as _;
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leases::{Grant, Leases, Policy, PolicyBuilder, Scope};
+use leases::{Leases, Policy, Scope};
 use tokio::task::JoinSet;
 
 use crate::args::{RunArgs, SharedDir};
@@ -23,7 +24,7 @@ const GIVE_BACK_MAX: Duration = Duration::from_secs(5);
 /// Runs the instances and answers the status to end with.
 pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<ExitCode, Failure> {
     are_folders(&args.dir)?;
-    let policy = policy(&args)?;
+    let policy = policy::of(&args)?;
     let program = Arc::new(Program::load(&args.component)?);
     let leases = backend::connect(backend).await?;
     backend::check(&leases).await?;
@@ -69,13 +70,6 @@ fn are_folders(dirs: &[SharedDir]) -> Result<(), Failure> {
         None => Ok(()),
         Some(dir) => Err(Failure::usage(format!("--dir {}: not a folder", dir.host.display()))),
     }
-}
-
-/// What the plugin may do.
-fn policy(args: &RunArgs) -> Result<Policy, Failure> {
-    let grants = args.allow.iter().cloned().map(Grant::new);
-    let policy = grants.fold(Policy::builder(), PolicyBuilder::grant).build();
-    policy.map_err(|error| Failure::usage(format_args!("--allow: {error}")))
 }
 
 fn sandbox(args: &RunArgs, leases: &Leases, policy: Policy) -> Sandbox {

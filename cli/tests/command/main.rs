@@ -3,6 +3,7 @@
 mod backend;
 mod kept;
 mod migrate;
+mod policy;
 mod run;
 mod sharing;
 mod tls;

@@ -177,7 +177,7 @@ fn a_guests_bad_names_are_named() {
 fn help_names_units_and_an_example() {
     let ran = run(&["--help"]);
     assert_eq!(ran.status, 0);
-    for said in ["1 to 1000", "Example:", "--allow", "64 is bad usage", "redis://host:6379/0"] {
+    for said in ["1 to 1000", "Examples:", "--allow", "64 is bad usage", "redis://host:6379/0"] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);
     }
 }
