@@ -1,6 +1,7 @@
 //! `leases run`: instances of one component, each in a sandbox of its own.
 
 mod instance;
+mod limits;
 mod policy;
 mod program;
 
@@ -56,8 +57,10 @@ async fn instances(
     let mut ends = Vec::new();
     while let Some(joined) = running.join_next().await {
         let (number, ended) = joined.map_err(Failure::data)?;
-        if let Ended::Trapped(why) = &ended {
-            failure::say(format_args!("instance {number}: {why}"));
+        match &ended {
+            Ended::Exited(_) => {}
+            Ended::Trapped(why) => failure::say(format_args!("instance {number}: {why}")),
+            Ended::Stopped(why) => failure::say(format_args!("instance {number}: stopped: {why}")),
         }
         ends.push((number, ended));
     }
@@ -78,6 +81,8 @@ fn sandbox(args: &RunArgs, leases: &Leases, policy: Policy) -> Sandbox {
         name: args.component.display().to_string(),
         args: args.args.clone(),
         dirs: args.dir.clone(),
+        memory_max: args.memory_max.clone(),
+        time_max: args.time_max.clone(),
         guest_prints_to_stderr: args.json,
     }
 }
@@ -95,6 +100,7 @@ fn document(sandbox: &Sandbox, ends: &[(u32, Ended)]) -> serde_json::Value {
         serde_json::json!({
             "instance": number,
             "status": ended.status(),
+            "stopped": ended.stopped(),
             "trap": ended.trap(),
         })
     });

@@ -2,6 +2,7 @@
 
 mod backend;
 mod kept;
+mod limits;
 mod migrate;
 mod policy;
 mod run;

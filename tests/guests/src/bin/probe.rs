@@ -3,8 +3,9 @@
 //! its number; `probe hold NAME` holds NAME for longer than its ttl, `probe outlast NAME` for longer
 //! than its max-hold; `probe busy NAME` holds in instance 0 while the others compute; `probe trap NAME`
 //! traps while it holds NAME; `probe exit NAME` exits with 1 while it holds NAME, and
-//! `probe exit NAME FILE` not before there is a FILE; `probe wait NAME OTHER` holds NAME for ten
-//! minutes, says `took`, and waits for OTHER.
+//! `probe exit NAME FILE` not before there is a FILE. Those that never end by themselves say `took`
+//! once they hold NAME, for ten minutes: `probe loop NAME` computes, `probe wait NAME OTHER` waits for
+//! OTHER, `probe read NAME FILE` reads FILE to its end, `probe eat NAME` takes memory.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -63,10 +64,27 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
             }
             std::process::exit(1)
         }
+        "loop" => {
+            let _held = take(name)?;
+            loop {
+                std::hint::spin_loop();
+            }
+        }
         "wait" => {
             let _held = take(name)?;
             let other = leases_guest::lease(argument(2)).wait_as_allowed().acquire()?;
             Ok(format!("fence {}", other.fence()))
+        }
+        "read" => {
+            let _held = take(name)?;
+            Ok(format!("{:?}", std::fs::read(argument(2)).map(|bytes| bytes.len())))
+        }
+        "eat" => {
+            let _held = take(name)?;
+            let mut eaten = Vec::new();
+            loop {
+                eaten.push(vec![1_u8; 1 << 20]);
+            }
         }
         other => Err(Error::Invalid(format!("operation: {other:?} is none of the probe's"))),
     }
