@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand, error::ErrorKind};
 use leases::{NamePattern, PluginId};
 
 use crate::backend::BackendUrl;
 use crate::failure::Failure;
+use crate::typed::{self, Typed};
 
 /// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
 #[derive(Debug, Parser)]
@@ -45,11 +47,13 @@ pub(crate) enum Command {
     /// other, and other commands do not see them; in Redis, all exclude each other that use the same
     /// one. What is still held when the instances have ended is given back.
     ///
-    /// The status is the guest's; with several instances, 1 if any failed. 64 is bad usage; 65 is a
-    /// file that is not such a component; 69 is a backend that can't be reached.
-    #[command(after_help = "Example:\n  leases run importer.wasm --plugin importer \
-        --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz")]
-    Run(RunArgs),
+    /// The status is the guest's, and 1 if it trapped or was stopped; with several instances, 1 if any
+    /// failed. 64 is bad usage; 65 is a file that is not such a component, or no policy; 69 is a
+    /// backend that can't be reached.
+    #[command(after_help = "Examples:\n  leases run importer.wasm --plugin importer \
+        --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz\n  \
+        leases run importer.wasm --plugin importer --policy plugins.toml")]
+    Run(Box<RunArgs>),
 
     /// Make the tables of a database, or bring them to this version's layout.
     ///
@@ -78,6 +82,25 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ID", default_value = "plugin", value_parser = parse_plugin)]
     pub(crate) plugin: PluginId,
 
+    /// A TOML file of what plugins may do, by their identities; this one must be in it.
+    /// Instead of --allow.
+    ///
+    ///   [plugins.importer]           # what is not granted is denied
+    ///   held = 8                     # holds at once, asks under way counted
+    ///   waiting = 4                  # asks that wait at once
+    ///   acquires-per-second = 50
+    ///   ttl-max = "5m"               # 500ms, 30s, 5m, 1h; so are hold-max and wait-max
+    ///
+    ///   [[plugins.importer.grants]]
+    ///   names = "jobs/*"             # one name, or a prefix that ends in *
+    ///   primitives = ["semaphore"]   # lease, semaphore, fence; else all three
+    ///   prefix = "importer/"         # it sees jobs/1; kept is importer/jobs/1
+    ///   limit-max = 4                # of these names, in place of the plugin's
+    ///
+    /// A plugin has calls-per-second, owner-bytes-max and note-bytes-max too.
+    #[arg(long, value_name = "FILE", conflicts_with = "allow", verbatim_doc_comment)]
+    pub(crate) policy: Option<PathBuf>,
+
     /// Names that the plugin may use: one name, or a prefix that ends in *. Without any it may use
     /// none. May be given again.
     #[arg(long, value_name = "PATTERN", value_parser = parse_pattern)]
@@ -88,6 +111,18 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) instances: u32,
+
+    /// The most memory of each instance, its linear memories and tables together: 64KiB to 1TiB, as
+    /// 64MiB or 1GiB. It is refused more, and most guests trap then. It has at most 10,000 handles,
+    /// and hands over at most 2 MiB in one call to the host.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = typed::size)]
+    pub(crate) memory_max: Typed<usize>,
+
+    /// The longest that each instance may run, whether it computes or waits: 1ms or more, as 500ms,
+    /// 30s, 5m or 1h. At the end of it the instance is stopped wherever it is and counts as failed,
+    /// and what it held is given back at once.
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = typed::duration)]
+    pub(crate) time_max: Typed<Duration>,
 
     /// A folder of the host that the guest sees under another path. May be given again.
     #[arg(long, value_name = "HOST::GUEST", value_parser = parse_dir)]

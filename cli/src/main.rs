@@ -7,6 +7,7 @@ mod backend;
 mod failure;
 mod migrate;
 mod run;
+mod typed;
 
 use std::process::ExitCode;
 
@@ -20,9 +21,14 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(status) => return status,
     };
-    let done = runtime().and_then(|runtime| match command {
-        Command::Run(args) => runtime.block_on(run::run(args, backend.as_ref())),
-        Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
+    let done = runtime().and_then(|runtime| {
+        let done = match command {
+            Command::Run(args) => runtime.block_on(run::run(*args, backend.as_ref())),
+            Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
+        };
+        // A stopped guest may have left a thread behind that waits for a file of its folders.
+        runtime.shutdown_background();
+        done
     });
     done.unwrap_or_else(|failure: Failure| failure.report())
 }

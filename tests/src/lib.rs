@@ -64,4 +64,7 @@ mod texts {
 
     #[doc = include_str!("../../docs/guarantees.md")]
     struct Guarantees;
+
+    #[doc = include_str!("../../docs/embedding.md")]
+    struct Embedding;
 }

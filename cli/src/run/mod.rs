@@ -1,6 +1,8 @@
 //! `leases run`: instances of one component, each in a sandbox of its own.
 
 mod instance;
+mod limits;
+mod policy;
 mod program;
 
 use std::io::Write as _;
@@ -8,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leases::{Grant, Leases, Policy, PolicyBuilder, Scope};
+use leases::{Leases, Policy, Scope};
 use tokio::task::JoinSet;
 
 use crate::args::{RunArgs, SharedDir};
@@ -23,7 +25,7 @@ const GIVE_BACK_MAX: Duration = Duration::from_secs(5);
 /// Runs the instances and answers the status to end with.
 pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<ExitCode, Failure> {
     are_folders(&args.dir)?;
-    let policy = policy(&args)?;
+    let policy = policy::of(&args)?;
     let program = Arc::new(Program::load(&args.component)?);
     let leases = backend::connect(backend).await?;
     backend::check(&leases).await?;
@@ -55,8 +57,10 @@ async fn instances(
     let mut ends = Vec::new();
     while let Some(joined) = running.join_next().await {
         let (number, ended) = joined.map_err(Failure::data)?;
-        if let Ended::Trapped(why) = &ended {
-            failure::say(format_args!("instance {number}: {why}"));
+        match &ended {
+            Ended::Exited(_) => {}
+            Ended::Trapped(why) => failure::say(format_args!("instance {number}: {why}")),
+            Ended::Stopped(why) => failure::say(format_args!("instance {number}: stopped: {why}")),
         }
         ends.push((number, ended));
     }
@@ -71,19 +75,14 @@ fn are_folders(dirs: &[SharedDir]) -> Result<(), Failure> {
     }
 }
 
-/// What the plugin may do.
-fn policy(args: &RunArgs) -> Result<Policy, Failure> {
-    let grants = args.allow.iter().cloned().map(Grant::new);
-    let policy = grants.fold(Policy::builder(), PolicyBuilder::grant).build();
-    policy.map_err(|error| Failure::usage(format_args!("--allow: {error}")))
-}
-
 fn sandbox(args: &RunArgs, leases: &Leases, policy: Policy) -> Sandbox {
     Sandbox {
         scope: Scope::new(leases.clone(), args.plugin.clone(), policy),
         name: args.component.display().to_string(),
         args: args.args.clone(),
         dirs: args.dir.clone(),
+        memory_max: args.memory_max.clone(),
+        time_max: args.time_max.clone(),
         guest_prints_to_stderr: args.json,
     }
 }
@@ -101,6 +100,7 @@ fn document(sandbox: &Sandbox, ends: &[(u32, Ended)]) -> serde_json::Value {
         serde_json::json!({
             "instance": number,
             "status": ended.status(),
+            "stopped": ended.stopped(),
             "trap": ended.trap(),
         })
     });

@@ -2,7 +2,9 @@
 
 mod backend;
 mod kept;
+mod limits;
 mod migrate;
+mod policy;
 mod run;
 mod sharing;
 mod tls;

@@ -93,7 +93,7 @@ fn guests_that_compute_starve_no_hold() {
 #[test]
 fn json_is_one_document_on_standard_output() {
     let ran = run(&[&probe(), "--json", "--plugin", "p", "--instances", "2", "--", "instance"]);
-    let expected = r#"{"instances":[{"instance":0,"status":0,"trap":null},{"instance":1,"status":0,"trap":null}],"plugin":"p"}"#;
+    let expected = r#"{"instances":[{"instance":0,"status":0,"stopped":null,"trap":null},{"instance":1,"status":0,"stopped":null,"trap":null}],"plugin":"p"}"#;
     assert_eq!((ran.status, ran.out.trim_end()), (0, expected));
     assert_eq!(ran.err.lines().count(), 2, "what the guests print: {}", ran.err);
 }
@@ -127,6 +127,12 @@ fn bad_usage_is_64_and_one_line_that_names_the_bound() {
         (vec!["--instances", "0"], "0 is not in 1..=1000"),
         (vec!["--instances", "1001"], "1001 is not in 1..=1000"),
         (vec!["--instances", "-1"], "-1"),
+        (vec!["--memory-max", "much"], "64KiB to 1TiB, as 64MiB or 1GiB"),
+        (vec!["--memory-max", "63KiB"], "64KiB to 1TiB"),
+        (vec!["--memory-max", "2TiB"], "64KiB to 1TiB"),
+        (vec!["--memory-max", "-1"], "-1"),
+        (vec!["--time-max", "soon"], "1ms or more, as 500ms, 30s, 5m or 1h"),
+        (vec!["--time-max", "0s"], "1ms or more"),
         (vec!["--dir", "here"], "HOST::GUEST"),
         (vec!["--dir", "no-such-folder::/in"], "no-such-folder: not a folder"),
         (vec!["--no-such-flag"], "--no-such-flag"),
@@ -177,7 +183,7 @@ fn a_guests_bad_names_are_named() {
 fn help_names_units_and_an_example() {
     let ran = run(&["--help"]);
     assert_eq!(ran.status, 0);
-    for said in ["1 to 1000", "Example:", "--allow", "64 is bad usage", "redis://host:6379/0"] {
+    for said in ["1 to 1000", "Examples:", "--allow", "64 is bad usage", "redis://host:6379/0"] {
         assert!(ran.out.contains(said), "{said}: {}", ran.out);
     }
 }
