@@ -239,6 +239,51 @@ async fn p2_a_guests_wait_has_the_hosts_bound() {
     assert_eq!(world.view(&ask).await.waiters.len(), 0);
 }
 
+/// Case P7: what a guest never gives back, in a store that is kept for ever, its ttl ends.
+#[tokio::test]
+async fn p7_the_ttl_ends_what_a_guest_never_drops() {
+    let (world, _) = world();
+    let asks = [lease("a"), semaphore("b", 1)].map(|ask| ask.ttl(Duration::from_secs(1)));
+    let guest = guest(&world).await;
+    for ask in &asks {
+        drop(Actor::Wasm(guest.clone()).take(ask.clone()).await);
+    }
+    let next = world.in_line(&asks[0].clone().waiting()).await;
+    world.pass(Duration::from_secs(1));
+    next.held().await.release().await.unwrap();
+    for ask in &asks {
+        world.until_free(ask).await;
+    }
+    drop(guest);
+}
+
+/// Case P7: nor does a guest that has its host keep a hold alive have it for longer than its policy
+/// says, whatever it asks for, and however often it refreshes.
+#[tokio::test]
+async fn p7_the_policy_ends_what_a_guest_has_kept_alive_and_never_drops() {
+    let (world, program) = world();
+    let policy = Policy::builder().grant(Grant::new(NamePattern::new("*").unwrap()));
+    let policy = policy.hold_max(Duration::from_secs(5)).build().unwrap();
+    let bounded = Scope::new(world.leases(), PluginId::new("importer").unwrap(), policy);
+    let guest = program.start(bounded.clone()).await;
+    let ask = lease("a").ttl(Duration::from_secs(1)).kept();
+    let mut held = Actor::Wasm(guest.clone()).take(ask.clone()).await;
+    for second in 0..4 {
+        world.pass_slowly(Duration::from_secs(1)).await;
+        held.refresh().await.unwrap_or_else(|failure| panic!("after {second} s: {failure:?}"));
+    }
+    assert_eq!(world.view(&ask).await.holders.len(), 1, "kept");
+    world.pass_slowly(Duration::from_secs(1)).await;
+    assert_eq!(held.look().await.lost, Some(Loss::MaxHold));
+    assert_eq!(held.refresh().await, Err(Failure::Lost(Loss::MaxHold)));
+    world.until_free(&ask).await;
+    world.actor().await.take(ask).await;
+    assert_eq!(bounded.counts().held, 1, "its handle lives, and counts");
+    drop(held);
+    guest.kill();
+    assert_eq!(bounded.counts().held, 0);
+}
+
 /// The host refreshes for as long as the guest's handle lives: it ends with the store of a guest
 /// that trapped, and with that of one whose call was dropped.
 #[tokio::test]
