@@ -34,6 +34,7 @@ pub struct Wild {
 #[derive(Debug, Default)]
 pub struct Answer([u8; 32]);
 
+#[cfg(target_arch = "wasm32")]
 #[link(wasm_import_module = "leases:plugin/lease@0.2.0")]
 unsafe extern "C" {
     #[link_name = "acquire"]
@@ -60,16 +61,81 @@ unsafe extern "C" {
     fn drop_lease_handle(lease: u32);
 }
 
+#[cfg(target_arch = "wasm32")]
 #[link(wasm_import_module = "leases:plugin/semaphore@0.2.0")]
 unsafe extern "C" {
     #[link_name = "[resource-drop]permit"]
     fn drop_permit_handle(permit: u32);
 }
 
+#[cfg(target_arch = "wasm32")]
 #[link(wasm_import_module = "leases:plugin/fence@0.2.0")]
 unsafe extern "C" {
     #[link_name = "current"]
     fn current(target: usize, target_bytes: usize, answer: usize);
+}
+
+/// Elsewhere the guests are linted and never run.
+#[cfg(not(target_arch = "wasm32"))]
+mod elsewhere {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn acquire(
+        _: usize,
+        _: usize,
+        _: u64,
+        _: u32,
+        _: u32,
+        _: u64,
+        _: u32,
+        _: usize,
+        _: usize,
+        _: u32,
+        _: usize,
+        _: usize,
+        _: u32,
+        _: u64,
+        _: usize,
+    ) {
+        unreachable!("a guest runs in a sandbox")
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn refresh(_: u32, _: u32, _: u64, _: usize) {
+        unreachable!("a guest runs in a sandbox")
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn drop_lease_handle(_: u32) {
+        unreachable!("a guest runs in a sandbox")
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn drop_permit_handle(_: u32) {
+        unreachable!("a guest runs in a sandbox")
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn current(_: usize, _: usize, _: usize) {
+        unreachable!("a guest runs in a sandbox")
+    }
+}
+#[cfg(not(target_arch = "wasm32"))]
+use elsewhere::*;
+
+/// Grows the memory by so many pages; answers how many there were, or the greatest number.
+pub fn grow(pages: usize) -> usize {
+    #[cfg(target_arch = "wasm32")]
+    return core::arch::wasm32::memory_grow(0, pages);
+    #[cfg(not(target_arch = "wasm32"))]
+    unreachable!("a guest runs in a sandbox, and has no {pages} pages")
+}
+
+/// How many pages of memory there are.
+pub fn pages() -> usize {
+    #[cfg(target_arch = "wasm32")]
+    return core::arch::wasm32::memory_size(0);
+    #[cfg(not(target_arch = "wasm32"))]
+    unreachable!("a guest runs in a sandbox")
 }
 
 impl Text {
@@ -86,7 +152,7 @@ impl Text {
     /// So many zeros, in memory that nobody has touched: it costs its guest nothing.
     pub fn zeros(bytes: usize) -> Self {
         const PAGE: usize = 64 << 10;
-        let pages = core::arch::wasm32::memory_grow(0, bytes.div_ceil(PAGE));
+        let pages = grow(bytes.div_ceil(PAGE));
         assert_ne!(pages, usize::MAX, "the sandbox has room for {bytes} bytes");
         Text { at: pages * PAGE, bytes }
     }

@@ -8,7 +8,7 @@ fn main() {
     let _held = take("own/held");
     let text = match argument(2).as_str() {
         "beyond" => Text { at: usize::MAX - 15, bytes: 8 },
-        "across" => Text { at: (core::arch::wasm32::memory_size(0) << 16) - 4, bytes: 8 },
+        "across" => Text { at: (leases_test_guests::wild::pages() << 16) - 4, bytes: 8 },
         "around" => Text { at: usize::MAX - 3, bytes: 8 },
         "longest" => Text { at: 8, bytes: (1 << 31) - 1 },
         "negative" => Text { at: 8, bytes: usize::MAX },
