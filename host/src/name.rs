@@ -52,9 +52,10 @@ impl Name {
         Ok(Name(name.into()))
     }
 
-    /// A name behind a prefix; the bound that it then has is told of the name alone.
+    /// A name, which was checked as one, behind a prefix; the bound that it then has is told of the
+    /// name alone.
     pub(crate) fn behind(prefix: &str, name: &str) -> Result<Self, Invalid> {
-        check_text(Argument::Name, name, 1, NAME_BYTES_MAX.saturating_sub(prefix.len()))?;
+        check_bytes(Argument::Name, name, 1, NAME_BYTES_MAX.saturating_sub(prefix.len()))?;
         let whole = if prefix.is_empty() { name.into() } else { [prefix, name].concat().into() };
         Ok(Name(whole))
     }
@@ -107,10 +108,7 @@ pub(crate) fn check_text(
     bytes_min: usize,
     bytes_max: usize,
 ) -> Result<(), Invalid> {
-    if !(bytes_min..=bytes_max).contains(&text.len()) {
-        let bound = format!("{bytes_min} to {bytes_max} bytes, not {}", text.len());
-        return Err(Invalid::new(argument, bound));
-    }
+    check_bytes(argument, text, bytes_min, bytes_max)?;
     match text.char_indices().find(|(_, c)| c.is_control()) {
         None => Ok(()),
         Some((at, c)) => {
@@ -118,6 +116,20 @@ pub(crate) fn check_text(
             Err(Invalid::new(argument, bound))
         }
     }
+}
+
+/// The bound alone, of a text that was checked already and now has another.
+pub(crate) fn check_bytes(
+    argument: Argument,
+    text: &str,
+    bytes_min: usize,
+    bytes_max: usize,
+) -> Result<(), Invalid> {
+    if (bytes_min..=bytes_max).contains(&text.len()) {
+        return Ok(());
+    }
+    let bound = format!("{bytes_min} to {bytes_max} bytes, not {}", text.len());
+    Err(Invalid::new(argument, bound))
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ impl Owner {
     /// The owner as a plugin's own, which no other plugin's can equal: a plugin's identity has no
     /// slash.
     pub(crate) fn of_plugin(&self, plugin: &str) -> Self {
-        Owner(format!("{plugin}/{}", self.0).into())
+        Owner([plugin, "/", &self.0].concat().into())
     }
 
     /// The text.

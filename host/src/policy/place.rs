@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Operation, Quota};
 use crate::fence::Target;
 use crate::invalid::{Argument, Invalid};
-use crate::name::{Name, check_text};
+use crate::name::{Name, check_bytes};
 use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
 
 /// What a plugin may do, and what it does.
@@ -86,13 +86,13 @@ impl Allowed {
     /// An owner as the plugin's own.
     pub(crate) fn owner(&self, owner: &Owner) -> Result<Owner, Invalid> {
         let bytes_max = self.rights.policy.quotas.owner_bytes_max;
-        check_text(Argument::Owner, owner.as_str(), 1, bytes_max)?;
+        check_bytes(Argument::Owner, owner.as_str(), 1, bytes_max)?;
         Ok(owner.of_plugin(self.rights.usage.plugin().as_str()))
     }
 
     /// Fails on a note that is too long.
     pub(crate) fn check_note(&self, note: &Note) -> Result<(), Invalid> {
-        check_text(Argument::Note, note.as_str(), 0, self.rights.policy.quotas.note_bytes_max)
+        check_bytes(Argument::Note, note.as_str(), 0, self.rights.policy.quotas.note_bytes_max)
     }
 
     /// Counts an ask for this name from now on.

@@ -169,7 +169,9 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.granted();
+        if *self.waits.get_mut() {
+            self.usage.waiting.fetch_sub(1, Ordering::AcqRel);
+        }
         self.usage.held.fetch_sub(1, Ordering::AcqRel);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn run() -> Result<Report> {
     let leases = Leases::memory();
     let program = Program::load(&workspace::build_guest()?, &config(), leases.clone())?;
     let (store, guest) = runtime.block_on(program.instantiate())?;
-    let guest = Guest { runtime: &runtime, store: RefCell::new(store), guest };
+    let guest = Guest::new(&runtime, store, guest);
 
     let [noop, awaited, remaining, pair, native] = interleave(
         ROUNDS,
@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<Report> {
             Box::new(|| guest.noops()),
             Box::new(|| guest.noops_async()),
             Box::new(|| guest.remainings()),
-            Box::new(|| guest.pairs()),
+            Box::new(|| guest.pairs(NAME)),
             Box::new(|| native_pairs(&runtime, &leases)),
         ],
     )?;
@@ -53,13 +53,17 @@ pub(crate) fn run() -> Result<Report> {
 }
 
 /// An instance whose exports are timed.
-struct Guest<'a> {
+pub(crate) struct Guest<'a> {
     runtime: &'a Runtime,
     store: RefCell<Store<State>>,
     guest: Bench,
 }
 
-impl Guest<'_> {
+impl<'a> Guest<'a> {
+    pub(crate) fn new(runtime: &'a Runtime, store: Store<State>, guest: Bench) -> Self {
+        Guest { runtime, store: RefCell::new(store), guest }
+    }
+
     fn noops(&self) -> Result<f64> {
         let store = &mut *self.store.borrow_mut();
         let started = Instant::now();
@@ -83,11 +87,12 @@ impl Guest<'_> {
         Ok(ns_each(started.elapsed(), CALLS))
     }
 
-    fn pairs(&self) -> Result<f64> {
+    /// Nanoseconds of an acquire and its release.
+    pub(crate) fn pairs(&self, name: &str) -> Result<f64> {
         let store = &mut *self.store.borrow_mut();
         let loops = self.guest.leases_bench_loops();
         let started = Instant::now();
-        let done = self.runtime.block_on(loops.call_pairs(store, NAME, PAIRS))?;
+        let done = self.runtime.block_on(loops.call_pairs(store, name, PAIRS))?;
         done.map_err(|told| anyhow!(told))?;
         Ok(ns_each(started.elapsed(), PAIRS))
     }

@@ -13,6 +13,7 @@ mod keep;
 mod line;
 mod machine;
 mod native;
+mod policy;
 mod process;
 mod program;
 mod reclaim;
@@ -51,7 +52,9 @@ enum Bench {
     Handover,
     /// Calls from a guest, beside a host call that does nothing.
     Guest,
-    /// Memory of a waiting guest instance.
+    /// What a plugin's policy adds to an acquire and its release.
+    Policy,
+    /// Guest instances that wait: memory of one, and how fast a line of them is empty.
     Waiting,
     /// Memory of idle names, and after they were reclaimed.
     Reclaim,
@@ -105,6 +108,7 @@ fn run(bench: Bench) -> Result<Report> {
         Bench::Native => native::run(),
         Bench::Handover => handover::run(),
         Bench::Guest => guest::run(),
+        Bench::Policy => policy::run(),
         Bench::Waiting => waiting::run(),
         Bench::Reclaim => reclaim::run(),
         Bench::Keep => keep::run(),

@@ -57,9 +57,14 @@ impl Program {
 
     /// An instance in a store of its own.
     pub(crate) async fn instantiate(&self) -> Result<(Store<State>, Bench)> {
+        self.instantiate_within(self.scope.clone()).await
+    }
+
+    /// The same, within another scope.
+    pub(crate) async fn instantiate_within(&self, scope: Scope) -> Result<(Store<State>, Bench)> {
         let state = State {
             wasi: WasiCtx::builder().inherit_stderr().build(),
-            leases: LeasesCtx::new(self.scope.clone()),
+            leases: LeasesCtx::new(scope),
             table: ResourceTable::new(),
         };
         let mut store = Store::new(&self.engine, state);

@@ -33,6 +33,7 @@ pub(crate) struct Figure {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
     Ns,
+    Ms,
     KiB,
     Names,
     Calls,
@@ -175,6 +176,7 @@ impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Unit::Ns => "ns",
+            Unit::Ms => "ms",
             Unit::KiB => "KiB",
             Unit::Names => "names",
             Unit::Calls => "calls",

@@ -1,7 +1,8 @@
-//! Memory of a guest instance that waits in line, each in a store of its own.
+//! Guest instances that wait in line, each in a store of its own: memory of one, and how fast they
+//! are gone.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, ensure};
 use leases::{Key, Kind, Leases, Name};
@@ -33,9 +34,8 @@ pub(crate) enum Allocation {
 
 pub(crate) fn run() -> Result<Report> {
     workspace::build_guest()?;
-    let title = format!(
-        "{INSTANCES} instances wait for one name; {PROCESSES} processes of each kind, memory of one"
-    );
+    let title =
+        format!("{INSTANCES} instances wait for one name; {PROCESSES} processes of each kind");
     let mut report = Report::new("waiting", title);
     let mut kinds = [
         ("on demand, as `leases run`", Child::WaitingOnDemand, Answers::default()),
@@ -54,8 +54,15 @@ pub(crate) fn run() -> Result<Report> {
         report.add(figure("resident", "resident")?.goal(Goal::AtMost(64.0)));
         report.add(figure("shared pages counted once", "proportional")?);
         report.add(figure("page tables beside it", "page_tables")?);
+        let in_ms = |part: &str, name: &str| -> Result<Figure> {
+            Ok(Figure::of(format!("{what}: {part}"), Unit::Ms, &answers.figures(name)?))
+        };
+        let emptied = in_ms("all dropped, until the line is empty", "emptied_ms")?;
+        report.add(emptied.goal(Goal::AtMost(100.0)));
+        report.add(in_ms("until all stores are gone", "gone_ms")?);
     }
-    report.note("All of them were then admitted in the order in which they came.");
+    report.note("Memory is of one. All were admitted in the order in which they came; then they");
+    report.note("waited again, and all their stores were dropped at once.");
     Ok(report)
 }
 
@@ -90,17 +97,15 @@ impl Allocation {
     }
 }
 
+/// Instances that wait, by their number, for the fences of their grants.
+type Waiters = JoinSet<Result<(u32, u64)>>;
+
 async fn wait(program: Arc<Program>, leases: Leases) -> Result<Value> {
     // What is allocated once comes with the first.
     call(&program).await?;
     let before = Memory::now()?;
     let mut closed = leases.lease(NAME)?.ttl(Duration::from_secs(600)).acquire().await?;
-    let mut waiters = JoinSet::new();
-    for number in 0..INSTANCES {
-        let program = Arc::clone(&program);
-        waiters.spawn(async move { Ok::<_, anyhow::Error>((number, call(&program).await?)) });
-        until_in_line(&leases, number as usize + 1).await?;
-    }
+    let mut waiters = line_up(&program, &leases).await?;
     let after = Memory::now()?;
     closed.release().await?;
     let mut admitted = Vec::new();
@@ -110,12 +115,40 @@ async fn wait(program: Arc<Program>, leases: Leases) -> Result<Value> {
     }
     admitted.sort_unstable();
     ensure!(admitted.into_iter().map(|(_, number)| number).eq(0..INSTANCES), "not in order");
+    let (emptied_ms, gone_ms) = drop_all(&program, &leases).await?;
     let each = |after: u64, before: u64| (after as f64 - before as f64) / f64::from(INSTANCES);
     Ok(json!({
         "resident": each(after.resident, before.resident),
         "proportional": each(after.proportional, before.proportional),
         "page_tables": each(after.page_tables, before.page_tables),
+        "emptied_ms": emptied_ms,
+        "gone_ms": gone_ms,
     }))
+}
+
+/// Puts all instances in line, one after the other.
+async fn line_up(program: &Arc<Program>, leases: &Leases) -> Result<Waiters> {
+    let mut waiters = JoinSet::new();
+    for number in 0..INSTANCES {
+        let program = Arc::clone(program);
+        waiters.spawn(async move { Ok((number, call(&program).await?)) });
+        until_in_line(leases, |waiters| waiters > number as usize).await?;
+    }
+    Ok(waiters)
+}
+
+/// Drops the stores of all that wait: milliseconds until their line is empty, and until they are
+/// gone.
+async fn drop_all(program: &Arc<Program>, leases: &Leases) -> Result<(f64, f64)> {
+    let _closed = leases.lease(NAME)?.ttl(Duration::from_secs(600)).acquire().await?;
+    let mut waiters = line_up(program, leases).await?;
+    let dropped = Instant::now();
+    waiters.abort_all();
+    until_in_line(leases, |waiters| waiters == 0).await?;
+    let emptied = dropped.elapsed();
+    while waiters.join_next().await.is_some() {}
+    let gone = dropped.elapsed();
+    Ok((emptied.as_secs_f64() * 1e3, gone.as_secs_f64() * 1e3))
 }
 
 /// One instance's whole life; answers the fence of its grant.
@@ -125,9 +158,9 @@ async fn call(program: &Program) -> Result<u64> {
     waited.map_err(|told| anyhow!(told))
 }
 
-async fn until_in_line(leases: &Leases, waiters: usize) -> Result<()> {
+async fn until_in_line(leases: &Leases, enough: impl Fn(usize) -> bool) -> Result<()> {
     let key = Key { kind: Kind::Lease, name: Name::new(NAME)? };
-    while leases.inspect(&key).await?.waiters.len() < waiters {
+    while !enough(leases.inspect(&key).await?.waiters.len()) {
         tokio::task::yield_now().await;
     }
     Ok(())
