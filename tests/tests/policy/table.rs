@@ -18,6 +18,9 @@ enum Call {
     Current(&'static str, Option<u32>),
 }
 
+/// Makes what is asked for of a name.
+type Named<T> = fn(&'static str) -> T;
+
 /// One line of the table.
 struct Row {
     what: &'static str,
@@ -68,7 +71,7 @@ impl Caller {
 fn names() -> Vec<Row> {
     let mut rows = Vec::new();
     let only = |primitive| Policy::builder().grant(grant("jobs/*").primitives([primitive]));
-    let asks: [(&str, Primitive, fn(&'static str) -> Call); 6] = [
+    let asks: [(&str, Primitive, Named<Call>); 6] = [
         ("lease", Primitive::Lease, |name| Call::Acquire(lease(name))),
         ("semaphore", Primitive::Semaphore, |name| Call::Acquire(semaphore(name, 2))),
         ("admit", Primitive::Fence, |name| Call::Admit(name, None)),
@@ -90,8 +93,8 @@ fn names() -> Vec<Row> {
 
 /// Every bound on the terms of a hold, of each operation that has it.
 fn terms() -> Vec<Row> {
-    let asks: [(&str, fn() -> Ask); 2] =
-        [("lease", || lease("x")), ("semaphore", || semaphore("x", 2))];
+    let asks: [(&str, Named<Ask>); 2] =
+        [("lease", |name| lease(name)), ("semaphore", |name| semaphore(name, 2))];
     let mut rows = vec![
         row(
             "limit",
@@ -118,26 +121,26 @@ fn terms() -> Vec<Row> {
                 what,
                 granting("x").ttl_max(5 * SECOND),
                 [SECOND, 5 * SECOND, 5 * SECOND + Duration::from_nanos(1)]
-                    .map(|ttl| Call::Acquire(ask().ttl(ttl))),
+                    .map(|ttl| Call::Acquire(ask("x").ttl(ttl))),
                 invalid("ttl: 10ms to 5s, not 5.000000001s"),
             ),
             row(
                 what,
                 granting("x").hold_max(90 * SECOND),
                 [60 * SECOND, 90 * SECOND, 91 * SECOND]
-                    .map(|max_hold| Call::Acquire(ask().max_hold(max_hold))),
+                    .map(|max_hold| Call::Acquire(ask("x").max_hold(max_hold))),
                 invalid("max-hold: at most 90s, not 91s"),
             ),
             row(
                 what,
                 granting("x").owner_bytes_max(8),
-                ["job", "job-0007", "job-00008"].map(|owner| Call::Acquire(ask().owner(owner))),
+                ["job", "job-0007", "job-00008"].map(|owner| Call::Acquire(ask("x").owner(owner))),
                 invalid("owner: 1 to 8 bytes, not 9"),
             ),
             row(
                 what,
                 granting("x").note_bytes_max(8),
-                ["", "nightly!", "nightly!!"].map(|note| Call::Acquire(ask().note(note))),
+                ["", "nightly!", "nightly!!"].map(|note| Call::Acquire(ask("x").note(note))),
                 invalid("note: 0 to 8 bytes, not 9"),
             ),
         ]);
@@ -149,7 +152,7 @@ fn terms() -> Vec<Row> {
 fn bytes() -> Vec<Row> {
     let prefix = || Prefix::new("importer/").expect("a prefix");
     let leaked = |bytes: usize| -> &'static str { "n".repeat(bytes).leak() };
-    let asks: [(&str, fn(&'static str) -> Call); 4] = [
+    let asks: [(&str, Named<Call>); 4] = [
         ("lease", |name| Call::Acquire(lease(name))),
         ("semaphore", |name| Call::Acquire(semaphore(name, 2))),
         ("admit", |name| Call::Admit(name, None)),
@@ -197,7 +200,7 @@ fn rates() -> Vec<Row> {
 /// How many names in a day: two, where the grant has more. What is only looked at leaves nothing.
 fn names_per_day() -> Vec<Row> {
     let over_quota = || Failure::OverQuota(Quota::Rate);
-    let asks: [(&str, fn(&'static str) -> Call); 4] = [
+    let asks: [(&str, Named<Call>); 4] = [
         ("lease", |name| Call::Acquire(lease(name))),
         ("semaphore", |name| Call::Acquire(semaphore(name, 2))),
         ("admit", |name| Call::Admit(name, None)),
@@ -214,7 +217,7 @@ fn names_per_day() -> Vec<Row> {
 /// How much is held at once: two.
 fn held() -> Vec<Row> {
     let over_quota = || Failure::OverQuota(Quota::Held);
-    let asks: [(&str, fn(&'static str) -> Ask); 2] =
+    let asks: [(&str, Named<Ask>); 2] =
         [("lease", |name| lease(name)), ("semaphore", |name| semaphore(name, 2))];
     let rows = asks.map(|(what, ask)| {
         let calls = ["a", "b", "c"].map(ask).map(Call::Acquire);
