@@ -1,0 +1,65 @@
+//! What a host does itself with a plugin's scope: scopes that come and go, runtimes that end, holds
+//! that are ended from outside.
+
+use std::sync::Arc;
+
+use leases::{
+    Backend, ErrorKind, Lease, Leases, ManualClock, PluginId, PolicyBuilder, Quota, Rate, Scope,
+};
+use leases_tests::world;
+
+use super::{SECOND, granting};
+
+fn scope(leases: &Leases, plugin: &str, policy: PolicyBuilder) -> Scope {
+    let policy = policy.build().expect("a policy");
+    Scope::new(leases.clone(), PluginId::new(plugin).expect("an identity"), policy)
+}
+
+fn over(backend: Arc<dyn Backend>, time: &ManualClock) -> Leases {
+    Leases::builder(backend).clock(time.clock()).build()
+}
+
+/// Over memory that does what it is told at once.
+fn memory() -> (ManualClock, Leases) {
+    let time = ManualClock::new();
+    let leases = over(Arc::new(world::memory(&time)), &time);
+    (time, leases)
+}
+
+async fn take(scope: &Scope, name: &str) -> Result<Lease, leases::Error> {
+    scope.lease(name).expect("a name that is granted").acquire().await
+}
+
+fn is_over_rate(ended: Result<Lease, leases::Error>) -> bool {
+    ended.is_err_and(|error| *error.kind() == ErrorKind::OverQuota(Quota::Rate))
+}
+
+/// A host that makes a scope for each call has none in between.
+#[tokio::test]
+async fn a_new_scope_brings_no_new_tokens_and_names() {
+    let (time, leases) = memory();
+    let policy = || granting("*").names_per_day(2).acquires(Rate::per_second(3));
+    let anew = || scope(&leases, "importer", policy());
+    for name in ["a", "b"] {
+        drop(take(&anew(), name).await.unwrap());
+        scope(&leases, "exporter", policy());
+    }
+    assert!(is_over_rate(take(&anew(), "c").await), "a third name");
+    drop(take(&anew(), "a").await.unwrap());
+    assert!(is_over_rate(take(&anew(), "a").await), "a fourth token");
+    time.advance(SECOND);
+    drop(take(&anew(), "a").await.unwrap());
+}
+
+#[tokio::test]
+async fn an_ask_that_is_refused_for_its_rate_uses_no_name() {
+    let (time, leases) = memory();
+    let policy = granting("*").names_per_day(2).acquires(Rate::per_second(1));
+    let scope = scope(&leases, "importer", policy);
+    drop(take(&scope, "a").await.unwrap());
+    for name in ["b", "c", "d"] {
+        assert!(is_over_rate(take(&scope, name).await));
+    }
+    time.advance(SECOND);
+    drop(take(&scope, "d").await.unwrap());
+}
