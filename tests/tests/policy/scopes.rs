@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use leases::{
-    Backend, ErrorKind, Lease, Leases, ManualClock, PluginId, PolicyBuilder, Quota, Rate, Scope,
+    Backend, Counts, ErrorKind, Lease, Leases, ManualClock, PluginId, PolicyBuilder, Quota, Rate,
+    Scope,
 };
-use leases_tests::world;
+use leases_tests::faults::{Fault, Faulty};
+use leases_tests::world::{self, take_turns};
 
 use super::{SECOND, granting};
 
@@ -24,6 +26,14 @@ fn memory() -> (ManualClock, Leases) {
     let time = ManualClock::new();
     let leases = over(Arc::new(world::memory(&time)), &time);
     (time, leases)
+}
+
+/// Over one whose operations fail as they are told to.
+fn faulty() -> (ManualClock, Arc<Faulty>, Leases) {
+    let time = ManualClock::new();
+    let backend = Arc::new(Faulty::new(Arc::new(world::memory(&time)), time.clock()));
+    let leases = over(Arc::clone(&backend) as Arc<dyn Backend>, &time);
+    (time, backend, leases)
 }
 
 async fn take(scope: &Scope, name: &str) -> Result<Lease, leases::Error> {
@@ -62,4 +72,23 @@ async fn an_ask_that_is_refused_for_its_rate_uses_no_name() {
     }
     time.advance(SECOND);
     drop(take(&scope, "d").await.unwrap());
+}
+
+/// What was being given back when its runtime ended is left to its ttl, and counts no more.
+#[test]
+fn counts_come_back_when_a_runtime_ends() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (_, backend, leases) = faulty();
+    let scope = scope(&leases, "importer", granting("*"));
+    runtime().block_on(async {
+        let mut held = Vec::new();
+        for number in 0..50 {
+            held.push(take(&scope, &number.to_string()).await.unwrap());
+        }
+        backend.always(Fault::Hang);
+        drop(held);
+        take_turns().await;
+        assert_eq!(scope.counts().held, 50);
+    });
+    assert_eq!(scope.counts(), Counts::default());
 }
