@@ -65,8 +65,9 @@ pub(crate) struct Shared {
 impl Shared {
     /// Ends what the backend may have of an ask or a hold, whoever has its handle.
     pub(super) fn end(&self, holder: HolderId, entry: &Entry, loss: Loss) {
-        if let Entry::Hold(vitals) = entry {
-            vitals.end(loss);
+        if let Entry::Hold(vitals, _) = entry {
+            // What a handle has told by then stays what it tells.
+            vitals.end(vitals.loss().unwrap_or(loss));
         }
         if !self.keeper.stops_later(holder) {
             self.give_back.give_back(entry.key(), holder);

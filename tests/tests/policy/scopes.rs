@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use leases::{
-    Backend, Counts, ErrorKind, Lease, Leases, ManualClock, PluginId, PolicyBuilder, Quota, Rate,
-    Scope,
+    Backend, Counts, ErrorKind, Lease, Leases, Loss, ManualClock, PluginId, PolicyBuilder, Quota,
+    Rate, Scope,
 };
+use leases_tests::Counted;
 use leases_tests::faults::{Fault, Faulty};
 use leases_tests::world::{self, take_turns};
 
@@ -91,4 +92,51 @@ fn counts_come_back_when_a_runtime_ends() {
         assert_eq!(scope.counts().held, 50);
     });
     assert_eq!(scope.counts(), Counts::default());
+}
+
+#[tokio::test]
+async fn who_waits_for_a_loss_counts_for_nothing() {
+    let (_, leases) = memory();
+    let scope = scope(&leases, "importer", granting("*"));
+    let held = take(&scope, "a").await.unwrap();
+    let lost = held.lost();
+    drop(held);
+    assert_eq!(scope.counts(), Counts::default());
+    assert_eq!(lost.await, Loss::Released);
+}
+
+#[tokio::test]
+async fn a_loss_that_was_told_stays_what_it_was() {
+    for close in [false, true] {
+        let (time, leases) = memory();
+        let scope = scope(&leases, "importer", granting("*"));
+        let request = scope.lease("a").unwrap().ttl(SECOND);
+        let held = request.acquire().await.unwrap();
+        time.advance(2 * SECOND);
+        assert_eq!(held.loss(), Some(Loss::Expired));
+        match close {
+            false => drop(scope.revoke_all()),
+            true => leases.close(SECOND).await.unwrap(),
+        }
+        assert_eq!(held.loss(), Some(Loss::Expired));
+    }
+}
+
+/// A host that revokes again and again, because its backend is silent, does not fill the queue.
+#[tokio::test]
+async fn what_is_being_given_back_is_not_given_back_again() {
+    let time = ManualClock::new();
+    let (_, backend, _) = faulty();
+    let counted = Arc::new(Counted::new(Arc::clone(&backend) as Arc<dyn Backend>));
+    let leases = over(Arc::clone(&counted) as Arc<dyn Backend>, &time);
+    let scope = scope(&leases, "importer", granting("*"));
+    let held = take(&scope, "a").await.unwrap();
+    backend.always(Fault::Hang);
+    let before = counted.began();
+    for _ in 0..10 {
+        scope.revoke_all();
+        take_turns().await;
+    }
+    assert_eq!(counted.began() - before, 1);
+    assert_eq!(held.loss(), Some(Loss::Revoked));
 }
