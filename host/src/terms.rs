@@ -119,6 +119,11 @@ impl TtlBounds {
     pub(crate) fn at_most(self, max: Ttl) -> Self {
         TtlBounds { min: self.min, max: self.max.min(max.0) }
     }
+
+    /// These, but none less than `min`, or than the greatest if that is less.
+    pub(crate) fn at_least(self, min: Duration) -> Self {
+        TtlBounds { min: self.min.max(min.min(self.max)), max: self.max }
+    }
 }
 
 impl Default for TtlBounds {

@@ -13,6 +13,11 @@ use crate::invalid::{Argument, Invalid};
 use crate::name::{Name, check_text};
 use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
 
+/// The least ttl of a plugin's hold that is kept alive. Refreshing it costs the plugin nothing, and
+/// those that are refreshed with it wait for the answer a sixth of the shortest ttl among them: if
+/// that were less than the backend needs, a plugin could have everybody's refreshes given up.
+const KEPT_TTL_MIN: Duration = Duration::from_secs(1);
+
 /// What a plugin may do, and what it does.
 #[derive(Debug)]
 pub(crate) struct Rights {
@@ -69,6 +74,11 @@ impl Allowed {
 
     pub(crate) fn ttls(&self, bounds: TtlBounds) -> TtlBounds {
         self.granted.bounds.ttls(bounds)
+    }
+
+    /// The same, of a hold that its host keeps alive.
+    pub(crate) fn kept_ttls(&self, bounds: TtlBounds) -> TtlBounds {
+        self.ttls(bounds).at_least(KEPT_TTL_MIN)
     }
 
     pub(crate) fn wait_max(&self) -> Duration {

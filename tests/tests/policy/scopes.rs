@@ -2,6 +2,7 @@
 //! that are ended from outside.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leases::{
     Backend, Counts, ErrorKind, Lease, Leases, Loss, ManualClock, PluginId, PolicyBuilder, Quota,
@@ -12,6 +13,8 @@ use leases_tests::faults::{Fault, Faulty};
 use leases_tests::world::{self, take_turns};
 
 use super::{SECOND, granting};
+
+const MS: Duration = Duration::from_millis(1);
 
 fn scope(leases: &Leases, plugin: &str, policy: PolicyBuilder) -> Scope {
     let policy = policy.build().expect("a policy");
@@ -139,4 +142,46 @@ async fn what_is_being_given_back_is_not_given_back_again() {
     }
     assert_eq!(counted.began() - before, 1);
     assert_eq!(held.loss(), Some(Loss::Revoked));
+}
+
+/// With a ttl of some milliseconds a plugin would have every batch of refreshes given up before the
+/// backend could answer, those of other plugins with it, and ask the backend all the time.
+#[tokio::test]
+async fn a_plugins_short_holds_are_not_kept_alive() {
+    let (time, backend, leases) = faulty();
+    let hostile = scope(&leases, "hostile", granting("*").held(40));
+    let victim = scope(&leases, "victim", granting("*"));
+    let held = victim.lease("victim").unwrap().ttl(3 * SECOND).keep_alive();
+    let held = held.acquire().await.unwrap();
+    backend.always(Fault::DelayReply(8 * MS));
+    for number in 0..40 {
+        let request = hostile.lease(number.to_string()).unwrap().keep_alive();
+        let short = request.clone().ttl(20 * MS).acquire().await.unwrap_err();
+        assert_eq!(
+            short.to_string(),
+            format!("acquire lease {number}: invalid ttl: 1s to 86400s, not 20ms")
+        );
+        let request = request.ttl(SECOND);
+        tokio::spawn(async move {
+            loop {
+                if let Ok(held) = request.acquire().await {
+                    held.lost().await;
+                }
+            }
+        });
+    }
+    let before = backend.refreshes();
+    for _ in 0..6000 {
+        take_turns().await;
+        time.advance(MS);
+    }
+    assert_eq!(held.loss(), None);
+    assert!(backend.refreshes() - before < 300, "{} in 6 s", backend.refreshes() - before);
+    // Where a policy allows no more, that is it.
+    let policy = granting("*").ttl_max(SECOND / 2);
+    let request = scope(&leases, "other", policy).lease("x").unwrap().keep_alive();
+    let taken = tokio::spawn(async move { request.ttl(SECOND / 2).acquire().await.is_ok() });
+    take_turns().await;
+    time.advance(8 * MS);
+    assert!(taken.await.unwrap());
 }
