@@ -13,7 +13,7 @@ use crate::fence::Fence;
 use crate::name::Key;
 use crate::policy::Place;
 use crate::spec::{Ask, Granted};
-use crate::terms::{Owner, Ttl, TtlBounds};
+use crate::terms::{Ttl, TtlBounds};
 
 /// A hold. It is given back when dropped.
 #[derive(Debug)]
@@ -97,7 +97,9 @@ impl Held {
     }
 
     pub(crate) fn owner(&self) -> Option<&str> {
-        self.of().owner.as_ref().map(Owner::as_str)
+        let owner = self.of().owner.as_ref()?;
+        let place = self.place.as_ref();
+        Some(place.map_or(owner.as_str(), |place| place.allowed().seen_owner(owner)))
     }
 
     pub(crate) fn slot(&self) -> u32 {

@@ -153,6 +153,9 @@ impl<H: Hold> Request<H> {
 
     /// Who holds: the same owner may take its own live hold again, whoever waits, in the same slot
     /// and with a new fence. The earlier handle is then superseded. 1 to 128 bytes.
+    ///
+    /// An owner of a plugin has the plugin's identity and a slash before it: let none of a host's
+    /// own begin so.
     pub fn owner(mut self, owner: impl Into<Box<str>>) -> Self {
         self.terms.owner = Some(owner.into());
         self

@@ -96,8 +96,16 @@ impl Allowed {
     /// An owner as the plugin's own.
     pub(crate) fn owner(&self, owner: &Owner) -> Result<Owner, Invalid> {
         let bytes_max = self.rights.policy.quotas.owner_bytes_max;
+        if bytes_max == 0 {
+            return Err(Invalid::new(Argument::Owner, "none is allowed"));
+        }
         check_text(Argument::Owner, owner.as_str(), 1, bytes_max)?;
         Ok(owner.of_plugin(self.rights.usage.plugin().as_str()))
+    }
+
+    /// An owner as the plugin gave it.
+    pub(crate) fn seen_owner<'a>(&self, owner: &'a Owner) -> &'a str {
+        owner.as_plugins_own(self.rights.usage.plugin().as_str())
     }
 
     /// Fails on a note that is too long.

@@ -185,3 +185,24 @@ async fn a_plugins_short_holds_are_not_kept_alive() {
     time.advance(8 * MS);
     assert!(taken.await.unwrap());
 }
+
+#[tokio::test]
+async fn a_hold_tells_the_owner_as_it_was_given() {
+    let (_, leases) = memory();
+    let scope = scope(&leases, "importer", granting("*"));
+    let held = scope.lease("a").unwrap().owner("importer/job").acquire().await.unwrap();
+    assert_eq!(held.owner(), Some("importer/job"));
+    let owner = scope.view().holds[0].owner.as_ref().map(|owner| owner.as_str().to_owned());
+    assert_eq!(owner.as_deref(), Some("importer/importer/job"));
+}
+
+#[tokio::test]
+async fn a_plugin_that_may_give_no_owner_is_in_line_like_everybody_else() {
+    let (_, leases) = memory();
+    let scope = scope(&leases, "importer", granting("*").owner_bytes_max(0));
+    let request = scope.lease("a").unwrap();
+    let error = request.clone().owner("me").acquire().await.unwrap_err();
+    assert_eq!(error.to_string(), "acquire lease a: invalid owner: none is allowed");
+    let _held = request.acquire().await.unwrap();
+    assert!(request.try_acquire().await.unwrap().is_none());
+}
