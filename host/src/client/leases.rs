@@ -1,5 +1,6 @@
 //! The handle of a program on a backend.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::claims::Claims;
@@ -49,7 +50,6 @@ pub struct LeasesBuilder {
 }
 
 /// What everything that comes from one [`Leases`] shares.
-#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) properties: Properties,
@@ -60,6 +60,13 @@ pub(crate) struct Shared {
     pub(crate) claims: Claims,
     pub(crate) live: Arc<Live>,
     pub(crate) usages: Usages,
+}
+
+/// What is shown of a lease, or of a scope, is its own: not what everybody else has.
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
 }
 
 impl Shared {

@@ -206,3 +206,17 @@ async fn a_plugin_that_may_give_no_owner_is_in_line_like_everybody_else() {
     let _held = request.acquire().await.unwrap();
     assert!(request.try_acquire().await.unwrap().is_none());
 }
+
+/// Who logs a plugin's lease, or its scope, logs nothing of others.
+#[tokio::test]
+async fn what_is_shown_of_a_plugin_is_its_own() {
+    let (_, leases) = memory();
+    let _secret = leases.lease("secret").unwrap().owner("someone").acquire().await.unwrap();
+    let scope = scope(&leases, "importer", granting("*"));
+    let held = take(&scope, "mine").await.unwrap();
+    let request = scope.lease("mine").unwrap();
+    for shown in [format!("{held:?}"), format!("{request:?}"), format!("{scope:?}")] {
+        assert!(!shown.contains("secret") && !shown.contains("someone"), "{shown}");
+        assert!(shown.contains("importer") && shown.len() < 5000, "{shown}");
+    }
+}
