@@ -63,7 +63,7 @@ impl<H: Hold> Request<H> {
         self
     }
 
-    /// The host refreshes the hold for as long as its handle lives.
+    /// The host refreshes the hold for as long as its handle lives. Its ttl is then at least 1 s.
     pub fn keep_alive(mut self) -> Self {
         self.terms.keep_alive = true;
         self

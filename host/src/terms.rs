@@ -119,6 +119,11 @@ impl TtlBounds {
     pub(crate) fn at_most(self, max: Ttl) -> Self {
         TtlBounds { min: self.min, max: self.max.min(max.0) }
     }
+
+    /// These, but none less than `min`, or than the greatest if that is less.
+    pub(crate) fn at_least(self, min: Duration) -> Self {
+        TtlBounds { min: self.min.max(min.min(self.max)), max: self.max }
+    }
 }
 
 impl Default for TtlBounds {
@@ -190,6 +195,12 @@ impl Owner {
         Owner([plugin, "/", &self.0].concat().into())
     }
 
+    /// Such an owner as the plugin gave it.
+    pub(crate) fn as_plugins_own(&self, plugin: &str) -> &str {
+        let given = self.0.strip_prefix(plugin).and_then(|rest| rest.strip_prefix('/'));
+        given.unwrap_or(&self.0)
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -250,5 +261,6 @@ mod tests {
         let owner = Owner::new("b/c").unwrap().of_plugin("a");
         assert_ne!(owner, Owner::new("c").unwrap().of_plugin("b"));
         assert_eq!(owner.as_str(), "a/b/c");
+        assert_eq!(owner.as_plugins_own("a"), "b/c");
     }
 }

@@ -30,10 +30,25 @@ pub(crate) struct GiveBack {
     queue: Mutex<Option<mpsc::Sender<Dropped>>>,
 }
 
+/// What is to be given back. Dropped before it was, with the queue or a task of a runtime that
+/// ended, it is left to its ttl.
 #[derive(Debug)]
 struct Dropped {
     key: Key,
     holder: HolderId,
+    live: Arc<Live>,
+    is_given_back: bool,
+}
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if self.is_given_back {
+            self.live.remove(self.holder);
+        } else {
+            tracing::warn!(key = %self.key, "not given back, and left to its ttl");
+            self.live.leave_to_ttl(self.holder);
+        }
+    }
 }
 
 impl GiveBack {
@@ -50,8 +65,7 @@ impl GiveBack {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.as_ref().is_none_or(mpsc::Sender::is_closed) {
             let (sender, receiver) = mpsc::channel(QUEUED_MAX);
-            let (backend, live) = (Arc::clone(&self.backend), Arc::clone(&self.live));
-            tokio::spawn(give_back_all(backend, live, receiver));
+            tokio::spawn(give_back_all(Arc::clone(&self.backend), receiver));
             *queue = Some(sender);
         }
     }
@@ -74,10 +88,10 @@ impl GiveBack {
         }
         self.live.leaving(holder, key, place);
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let dropped = Dropped { key: key.clone(), holder };
-        if queue.is_none_or(|queue| queue.try_send(dropped).is_err()) {
-            tracing::warn!(%key, "dropped, and left to its ttl: the queue is full or has ended");
-            self.live.leave_to_ttl(holder);
+        let (key, live) = (key.clone(), Arc::clone(&self.live));
+        let dropped = Dropped { key, holder, live, is_given_back: false };
+        if let Some(queue) = queue {
+            let _ = queue.try_send(dropped); // It is full, or has ended.
         }
     }
 
@@ -90,40 +104,28 @@ impl GiveBack {
 }
 
 /// Gives back what comes, some at a time, until nothing can come any more.
-async fn give_back_all(
-    backend: Arc<dyn Backend>,
-    live: Arc<Live>,
-    mut queue: mpsc::Receiver<Dropped>,
-) {
+async fn give_back_all(backend: Arc<dyn Backend>, mut queue: mpsc::Receiver<Dropped>) {
     let places = Arc::new(Semaphore::new(AT_ONCE_MAX));
-    while let Some(dropped) = queue.recv().await {
+    while let Some(mut dropped) = queue.recv().await {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        let (backend, live) = (Arc::clone(&backend), Arc::clone(&live));
+        let backend = Arc::clone(&backend);
         tokio::spawn(async move {
-            match leave_with_patience(&*backend, &dropped).await {
-                Given::Back => live.remove(dropped.holder),
-                Given::Up => live.leave_to_ttl(dropped.holder),
-            }
-            drop(place);
+            dropped.is_given_back = leave_with_patience(&*backend, &dropped).await;
+            drop((dropped, place));
         });
     }
 }
 
-enum Given {
-    Back,
-    Up,
-}
-
-async fn leave_with_patience(backend: &dyn Backend, dropped: &Dropped) -> Given {
+/// Says whether it was given back.
+async fn leave_with_patience(backend: &dyn Backend, dropped: &Dropped) -> bool {
     let mut pause = PAUSE_FIRST;
     for _ in 0..TRIES_MAX {
         match backend.leave(&dropped.key, dropped.holder).await {
-            Ok(()) => return Given::Back,
+            Ok(()) => return true,
             Err(error) => tracing::debug!(key = %dropped.key, ?error, "not given back yet"),
         }
         tokio::time::sleep(pause).await;
         pause *= 2;
     }
-    tracing::warn!(key = %dropped.key, "not given back, and left to its ttl");
-    Given::Up
+    false
 }

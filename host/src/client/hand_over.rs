@@ -124,8 +124,8 @@ impl Leases {
         match answer.into_iter().next() {
             Some(Refreshed::Held { ends_in, end }) => {
                 let deadline = Deadline::new(sent, *ttl, ends_in, end);
-                let vitals = Vitals::new(hand_over, None, shared.clock.clone(), deadline);
-                Ok(H::from_held(Held::attached(shared, vitals)))
+                let vitals = Vitals::new(hand_over, shared.clock.clone(), deadline);
+                Ok(H::from_held(Held::attached(shared, vitals, None)))
             }
             Some(Refreshed::Lost(loss)) => Err(error(ErrorKind::Lost(loss))),
             _ => Err(error(ErrorKind::Internal)),

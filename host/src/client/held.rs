@@ -13,13 +13,16 @@ use crate::fence::Fence;
 use crate::name::Key;
 use crate::policy::Place;
 use crate::spec::{Ask, Granted};
-use crate::terms::{Owner, Ttl, TtlBounds};
+use crate::terms::{Ttl, TtlBounds};
 
 /// A hold. It is given back when dropped.
 #[derive(Debug)]
 pub struct Held {
     shared: Arc<Shared>,
     vitals: Arc<Vitals>,
+    /// Counts it, where it is a plugin's: as long as there is this handle or something to give back,
+    /// and no longer for whoever waits for its loss.
+    place: Option<Arc<Place>>,
     kept: bool,
     /// Whether this handle has nothing left to give back.
     over: bool,
@@ -37,13 +40,17 @@ impl Held {
         let Ask { key, holder, owner, ttl, .. } = ask;
         let Granted { slot, fence, .. } = *granted;
         let of = HandOver { key, holder, owner, slot, fence, ttl };
-        Held::attached(shared, Vitals::new(of, place, shared.clock.clone(), deadline))
+        Held::attached(shared, Vitals::new(of, shared.clock.clone(), deadline), place)
     }
 
     /// A hold that the backend has confirmed.
-    pub(super) fn attached(shared: &Arc<Shared>, vitals: Arc<Vitals>) -> Self {
-        shared.live.add(vitals.of.holder, Entry::Hold(Arc::clone(&vitals)));
-        Held { shared: Arc::clone(shared), vitals, kept: false, over: false }
+    pub(super) fn attached(
+        shared: &Arc<Shared>,
+        vitals: Arc<Vitals>,
+        place: Option<Arc<Place>>,
+    ) -> Self {
+        shared.live.add(vitals.of.holder, Entry::Hold(Arc::clone(&vitals), place.clone()));
+        Held { shared: Arc::clone(shared), vitals, place, kept: false, over: false }
     }
 
     fn of(&self) -> &HandOver {
@@ -85,12 +92,14 @@ impl Held {
     /// The name as it was asked for.
     pub(crate) fn name(&self) -> &str {
         let name = &self.of().key.name;
-        let place = self.vitals.place.as_ref();
+        let place = self.place.as_ref();
         place.map_or(name.as_str(), |place| place.allowed().seen(name))
     }
 
     pub(crate) fn owner(&self) -> Option<&str> {
-        self.of().owner.as_ref().map(Owner::as_str)
+        let owner = self.of().owner.as_ref()?;
+        let place = self.place.as_ref();
+        Some(place.map_or(owner.as_str(), |place| place.allowed().seen_owner(owner)))
     }
 
     pub(crate) fn slot(&self) -> u32 {
@@ -122,7 +131,7 @@ impl Held {
             Some(ttl) => Ttl::new(ttl, self.ttl_bounds())
                 .map_err(|invalid| self.error(ErrorKind::Invalid(invalid), Operation::Refresh))?,
         };
-        if let Some(place) = &self.vitals.place {
+        if let Some(place) = &self.place {
             let refused = |quota| self.error(ErrorKind::OverQuota(quota), Operation::Refresh);
             place.allowed().take_call(&self.shared.clock).map_err(refused)?;
         }
@@ -151,7 +160,7 @@ impl Held {
 
     fn ttl_bounds(&self) -> TtlBounds {
         let bounds = self.shared.ttl_bounds;
-        let place = self.vitals.place.as_ref();
+        let place = self.place.as_ref();
         place.map_or(bounds, |place| place.allowed().ttls(bounds))
     }
 

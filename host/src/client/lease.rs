@@ -42,7 +42,7 @@ impl Lease {
         self.0.name()
     }
 
-    /// The owner, if one was given.
+    /// The owner as it was given, if one was.
     pub fn owner(&self) -> Option<&str> {
         self.0.owner()
     }

@@ -1,5 +1,6 @@
 //! The handle of a program on a backend.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::claims::Claims;
@@ -49,7 +50,6 @@ pub struct LeasesBuilder {
 }
 
 /// What everything that comes from one [`Leases`] shares.
-#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) properties: Properties,
@@ -62,11 +62,19 @@ pub(crate) struct Shared {
     pub(crate) usages: Usages,
 }
 
+/// What is shown of a lease, or of a scope, is its own: not what everybody else has.
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
 impl Shared {
     /// Ends what the backend may have of an ask or a hold, whoever has its handle.
     pub(super) fn end(&self, holder: HolderId, entry: &Entry, loss: Loss) {
-        if let Entry::Hold(vitals) = entry {
-            vitals.end(loss);
+        if let Entry::Hold(vitals, _) = entry {
+            // What a handle has told by then stays what it tells.
+            vitals.end(vitals.loss().unwrap_or(loss));
         }
         if !self.keeper.stops_later(holder) {
             self.give_back.give_back(entry.key(), holder);

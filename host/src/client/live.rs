@@ -23,8 +23,9 @@ pub(crate) struct Live {
 
 #[derive(Debug, Clone)]
 pub(super) enum Entry {
-    Hold(Arc<Vitals>),
-    /// What waits; and who counts it, where it is a plugin's.
+    /// What is held; and who counts it, where it is a plugin's. So it is for the others.
+    Hold(Arc<Vitals>, Option<Arc<Place>>),
+    /// What waits.
     Ask(Key, Option<Arc<Place>>),
     /// What is being given back.
     Leaving(Key, Option<Arc<Place>>),
@@ -33,7 +34,7 @@ pub(super) enum Entry {
 impl Entry {
     pub(super) fn key(&self) -> &Key {
         match self {
-            Entry::Hold(vitals) => &vitals.of.key,
+            Entry::Hold(vitals, _) => &vitals.of.key,
             Entry::Ask(key, _) | Entry::Leaving(key, _) => key,
         }
     }
@@ -41,8 +42,9 @@ impl Entry {
     /// Who counts it, where it is a plugin's.
     pub(super) fn place(&self) -> Option<&Arc<Place>> {
         match self {
-            Entry::Hold(vitals) => vitals.place.as_ref(),
-            Entry::Ask(_, place) | Entry::Leaving(_, place) => place.as_ref(),
+            Entry::Hold(_, place) | Entry::Ask(_, place) | Entry::Leaving(_, place) => {
+                place.as_ref()
+            }
         }
     }
 }
@@ -69,7 +71,7 @@ impl Live {
 
     /// Its handle ends and has nothing to give back; what is being given back stays until it is.
     pub(super) fn remove_hold(&self, holder: HolderId) {
-        let is_hold = matches!(self.entries().get(&holder), Some(Entry::Hold(_)));
+        let is_hold = matches!(self.entries().get(&holder), Some(Entry::Hold(..)));
         if is_hold {
             self.remove(holder);
         }

@@ -26,7 +26,10 @@ impl Leases {
         let entries = self.shared().live.all_of(usage);
         let revoked = view(&entries);
         for (holder, entry) in &entries {
-            self.shared().end(*holder, entry, Loss::Revoked);
+            // What is being given back is under way already.
+            if !matches!(entry, Entry::Leaving(..)) {
+                self.shared().end(*holder, entry, Loss::Revoked);
+            }
         }
         revoked
     }
@@ -36,7 +39,7 @@ fn view(entries: &[(HolderId, Entry)]) -> PluginView {
     let mut view = PluginView::default();
     for (_, entry) in entries {
         match entry {
-            Entry::Hold(vitals) => view.holds.push(seen(vitals)),
+            Entry::Hold(vitals, _) => view.holds.push(seen(vitals)),
             Entry::Ask(key, _) => view.waits.push(key.clone()),
             Entry::Leaving(..) => {}
         }

@@ -153,6 +153,9 @@ impl<H: Hold> Request<H> {
 
     /// Who holds: the same owner may take its own live hold again, whoever waits, in the same slot
     /// and with a new fence. The earlier handle is then superseded. 1 to 128 bytes.
+    ///
+    /// An owner of a plugin has the plugin's identity and a slash before it: let none of a host's
+    /// own begin so.
     pub fn owner(mut self, owner: impl Into<Box<str>>) -> Self {
         self.terms.owner = Some(owner.into());
         self
@@ -167,7 +170,8 @@ impl<H: Hold> Request<H> {
     /// Refreshes the hold in the background, from when it is delivered until it is released,
     /// dropped or lost: all that are kept of one [`Leases`](crate::Leases) in few round trips.
     ///
-    /// Bound it by [`max_hold`](Request::max_hold) where the holder may hang.
+    /// Bound it by [`max_hold`](Request::max_hold) where the holder may hang. In an ask of a
+    /// [`Scope`](crate::Scope) its ttl is at least 1 s, where that allows as much.
     pub fn keep_alive(mut self) -> Self {
         self.terms.keep_alive = true;
         self
@@ -290,9 +294,14 @@ impl<H: Hold> Request<H> {
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
-        let Terms { ttl, max_hold, owner, note, allowed, .. } = &self.terms;
+        let Terms { ttl, max_hold, owner, note, keep_alive, allowed } = &self.terms;
         let bounds = self.shared.ttl_bounds;
-        let ttl = Ttl::new(*ttl, allowed.as_ref().map_or(bounds, |allowed| allowed.ttls(bounds)))?;
+        let ttls = match allowed {
+            None => bounds,
+            Some(allowed) if *keep_alive => allowed.kept_ttls(bounds),
+            Some(allowed) => allowed.ttls(bounds),
+        };
+        let ttl = Ttl::new(*ttl, ttls)?;
         let mut max_hold = max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?;
         let mut owner = owner.as_ref().map(Owner::new).transpose()?;
         let note = note.as_ref().map(Note::new).transpose()?;

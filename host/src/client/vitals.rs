@@ -10,7 +10,6 @@ use super::hand_over::HandOver;
 use crate::backend::Refreshed;
 use crate::clock::{Clock, Moment};
 use crate::error::{Applied, Loss};
-use crate::policy::Place;
 use crate::spec::End;
 use crate::terms::Ttl;
 
@@ -18,8 +17,6 @@ use crate::terms::Ttl;
 #[derive(Debug)]
 pub(crate) struct Vitals {
     pub(super) of: HandOver,
-    /// Counts it, where it is a plugin's.
-    pub(super) place: Option<Arc<Place>>,
     clock: Clock,
     life: Mutex<Life>,
     /// The deadline, or zero once it is gone: read without the lock.
@@ -69,15 +66,10 @@ impl Deadline {
 }
 
 impl Vitals {
-    pub(super) fn new(
-        of: HandOver,
-        place: Option<Arc<Place>>,
-        clock: Clock,
-        deadline: Deadline,
-    ) -> Arc<Self> {
+    pub(super) fn new(of: HandOver, clock: Clock, deadline: Deadline) -> Arc<Self> {
         let life = Life { deadline, gone: None, watched: false };
         let (until_nanos, life) = (AtomicU64::new(life.until_nanos()), Mutex::new(life));
-        Arc::new(Vitals { of, place, clock, life, until_nanos, changed: Notify::new() })
+        Arc::new(Vitals { of, clock, life, until_nanos, changed: Notify::new() })
     }
 
     /// How long the hold surely still lasts.

@@ -6,17 +6,11 @@ use crate::name::Key;
 
 /// What stands behind a guest's `lease` handle.
 #[derive(Debug)]
-pub struct HeldLease {
-    pub(super) lease: Lease,
-    pub(super) owner: Option<String>,
-}
+pub struct HeldLease(pub(super) Lease);
 
 /// What stands behind a guest's `permit` handle.
 #[derive(Debug)]
-pub struct HeldPermit {
-    pub(super) permit: Permit,
-    pub(super) owner: Option<String>,
-}
+pub struct HeldPermit(pub(super) Permit);
 
 /// What both have in common.
 pub(super) trait Handle: Send + 'static {
@@ -32,36 +26,36 @@ pub(super) trait Handle: Send + 'static {
 
 impl Handle for HeldLease {
     fn key(&self) -> &Key {
-        self.lease.key()
+        self.0.key()
     }
 
     fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
+        self.0.owner()
     }
 
     fn fence(&self) -> Fence {
-        self.lease.fence()
+        self.0.fence()
     }
 
     fn is_held(&self) -> bool {
-        self.lease.loss().is_none()
+        self.0.loss().is_none()
     }
 }
 
 impl Handle for HeldPermit {
     fn key(&self) -> &Key {
-        self.permit.key()
+        self.0.key()
     }
 
     fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
+        self.0.owner()
     }
 
     fn fence(&self) -> Fence {
-        self.permit.fence().fence
+        self.0.fence().fence
     }
 
     fn is_held(&self) -> bool {
-        self.permit.loss().is_none()
+        self.0.loss().is_none()
     }
 }

@@ -74,10 +74,10 @@ impl From<Invalid> for PolicyError {
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(plugin) = &self.plugin {
-            write!(f, "plugin {plugin}: ")?;
+            write!(f, "plugin {}: ", plugin.escape_debug())?;
         }
         if let Some((_, names)) = &self.grant {
-            write!(f, "grant of {names}: ")?;
+            write!(f, "grant of {}: ", names.escape_debug())?;
         }
         if let Some(setting) = self.setting {
             write!(f, "{setting}: ")?;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash, RandomState};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::clock::Moment;
@@ -30,18 +30,36 @@ impl Names {
         Names { keys: RandomState::new(), day: Mutex::new(day) }
     }
 
-    /// Uses a name; says whether it may be one more.
-    pub(super) fn uses(&self, name: impl Hash, per_day: u32, now: Moment) -> bool {
+    /// Uses a name; says whether it may be one more, and whatever else it needs was there too: if
+    /// not, it is not used.
+    pub(super) fn uses(
+        &self,
+        name: impl Hash,
+        per_day: u32,
+        now: Moment,
+        and: impl FnOnce() -> bool,
+    ) -> bool {
         let hash = self.keys.hash_one(name);
-        let mut day = self.day.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut day = self.lock();
         if day.ends_at <= now {
             *day = Day { ends_at: now.after(DAY), used: HashSet::new() };
         }
-        if day.used.contains(&hash) {
-            return true;
-        }
         let is_room = day.used.len() < usize::try_from(per_day).unwrap_or(usize::MAX);
-        is_room && day.used.insert(hash)
+        let may = (is_room || day.used.contains(&hash)) && and();
+        if may {
+            day.used.insert(hash);
+        }
+        may
+    }
+
+    /// Whether some are used on the day that it is.
+    pub(super) fn are_some_used(&self, now: Moment) -> bool {
+        let day = self.lock();
+        day.ends_at > now && !day.used.is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Day> {
+        self.day.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -54,12 +72,20 @@ mod tests {
     fn a_day_has_room_for_so_many_names_and_the_next_one_again() {
         let (time, names) = (ManualClock::new(), Names::new());
         let clock = time.clock();
-        let uses = |name: &str| names.uses(name, 2, clock.now());
+        let uses = |name: &str| names.uses(name, 2, clock.now(), || true);
         assert!(uses("a") && uses("b") && uses("a"));
         assert!(!uses("c") && !uses("d"));
         time.advance(DAY - Duration::from_secs(1));
         assert!(uses("b") && !uses("c"));
         time.advance(Duration::from_secs(1));
         assert!(uses("c") && uses("d") && !uses("a"));
+    }
+
+    #[test]
+    fn a_name_that_is_refused_for_something_else_is_not_used() {
+        let (names, now) = (Names::new(), ManualClock::new().clock().now());
+        assert!(!names.uses("a", 1, now, || false) && !names.are_some_used(now));
+        assert!(names.uses("b", 1, now, || true) && names.are_some_used(now));
+        assert!(!names.are_some_used(now.after(DAY)));
     }
 }

@@ -13,6 +13,11 @@ use crate::invalid::{Argument, Invalid};
 use crate::name::{Name, check_bytes};
 use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
 
+/// The least ttl of a plugin's hold that is kept alive. Refreshing it costs the plugin nothing, and
+/// those that are refreshed with it wait for the answer a sixth of the shortest ttl among them: if
+/// that were less than the backend needs, a plugin could have everybody's refreshes given up.
+const KEPT_TTL_MIN: Duration = Duration::from_secs(1);
+
 /// What a plugin may do, and what it does.
 #[derive(Debug)]
 pub(crate) struct Rights {
@@ -71,6 +76,11 @@ impl Allowed {
         self.granted.bounds.ttls(bounds)
     }
 
+    /// The same, of a hold that its host keeps alive.
+    pub(crate) fn kept_ttls(&self, bounds: TtlBounds) -> TtlBounds {
+        self.ttls(bounds).at_least(KEPT_TTL_MIN)
+    }
+
     pub(crate) fn wait_max(&self) -> Duration {
         self.granted.bounds.wait_max()
     }
@@ -86,8 +96,16 @@ impl Allowed {
     /// An owner as the plugin's own.
     pub(crate) fn owner(&self, owner: &Owner) -> Result<Owner, Invalid> {
         let bytes_max = self.rights.policy.quotas.owner_bytes_max;
+        if bytes_max == 0 {
+            return Err(Invalid::new(Argument::Owner, "none is allowed"));
+        }
         check_bytes(Argument::Owner, owner.as_str(), 1, bytes_max)?;
         Ok(owner.of_plugin(self.rights.usage.plugin().as_str()))
+    }
+
+    /// An owner as the plugin gave it.
+    pub(crate) fn seen_owner<'a>(&self, owner: &'a Owner) -> &'a str {
+        owner.as_plugins_own(self.rights.usage.plugin().as_str())
     }
 
     /// Fails on a note that is too long.

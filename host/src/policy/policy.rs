@@ -178,7 +178,10 @@ impl PolicyBuilder {
         self
     }
 
-    /// The longest that a hold may last, however often it is refreshed and whatever is asked for.
+    /// The longest that a hold may last, however often it is refreshed and whatever is asked for. A
+    /// plugin that gives an owner may take its own live hold again, whoever waits, and that is
+    /// another one: where others are to have their turn, let it give none, with
+    /// [`owner_bytes_max`](PolicyBuilder::owner_bytes_max).
     pub fn hold_max(mut self, hold_max: Duration) -> Self {
         self.bounds.hold_max = Some(hold_max);
         self
@@ -196,7 +199,7 @@ impl PolicyBuilder {
         self
     }
 
-    /// The most bytes in an owner as the plugin gives it.
+    /// The most bytes in an owner as the plugin gives it; with 0 it may give none.
     pub fn owner_bytes_max(mut self, owner_bytes_max: usize) -> Self {
         self.owner_bytes_max = owner_bytes_max;
         self

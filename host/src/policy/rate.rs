@@ -44,6 +44,11 @@ impl Bucket {
         };
         self.full_at_nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
+
+    /// Whether it is as a new one.
+    pub(super) fn is_full(&self, now: Moment) -> bool {
+        self.full_at_nanos.load(Ordering::Relaxed) <= now.as_nanos()
+    }
 }
 
 #[cfg(test)]

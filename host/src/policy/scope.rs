@@ -40,7 +40,7 @@ pub struct Scope {
 impl Scope {
     /// A plugin's handle.
     pub fn new(leases: Leases, plugin: PluginId, policy: Policy) -> Self {
-        let usage = leases.usages().of(&plugin);
+        let usage = leases.usages().of(&plugin, leases.shared().clock.now());
         Scope { leases, rights: Arc::new(Rights { policy, usage }) }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
@@ -43,9 +43,10 @@ pub(crate) struct Usage {
     revoking: Notify,
 }
 
-/// The usage of every plugin that has a scope.
+/// The usage of every plugin that has a scope, or had one and asked for something not long ago: a
+/// host may make a scope for each call, and none is left in between.
 #[derive(Debug, Default)]
-pub(crate) struct Usages(Mutex<HashMap<PluginId, Weak<Usage>>>);
+pub(crate) struct Usages(Mutex<HashMap<PluginId, Arc<Usage>>>);
 
 /// A plugin's ask, then its hold: counted for as long as this lives.
 #[derive(Debug)]
@@ -58,14 +59,14 @@ pub(super) struct Counted {
 
 impl Usages {
     /// The usage of a plugin. All who ask for it share it.
-    pub(super) fn of(&self, plugin: &PluginId) -> Arc<Usage> {
+    pub(super) fn of(&self, plugin: &PluginId, now: Moment) -> Arc<Usage> {
         let mut usages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(usage) = usages.get(plugin).and_then(Weak::upgrade) {
-            return usage;
+        if let Some(usage) = usages.get(plugin) {
+            return Arc::clone(usage);
         }
-        usages.retain(|_, usage| usage.strong_count() > 0);
+        usages.retain(|_, usage| Arc::strong_count(usage) > 1 || usage.counts_something(now));
         let usage = Arc::new(Usage::new(plugin.clone()));
-        usages.insert(plugin.clone(), Arc::downgrade(&usage));
+        usages.insert(plugin.clone(), Arc::clone(&usage));
         usage
     }
 }
@@ -89,7 +90,7 @@ impl Usage {
     }
 
     /// Counts an ask from now on, and what will be remembered of it if that is not bounded by its
-    /// grant. What is refused costs no token.
+    /// grant. What is refused costs no token and no name.
     pub(super) fn count(
         self: &Arc<Self>,
         quotas: &Quotas,
@@ -106,8 +107,9 @@ impl Usage {
             counted.waits.store(true, Ordering::Release);
         }
         let now = clock.now();
-        let may = self.may_use(quotas, remembered, now) && self.acquires.take(quotas.acquires, now);
-        if may { Ok(counted) } else { Err(Quota::Rate) }
+        let token = || self.acquires.take(quotas.acquires, now);
+        self.uses(quotas, remembered, now, token)?;
+        Ok(counted)
     }
 
     /// Takes a token for a call that is no acquire.
@@ -118,12 +120,28 @@ impl Usage {
         clock: &Clock,
     ) -> Result<(), Quota> {
         let now = clock.now();
-        let may = self.may_use(quotas, remembered, now) && self.calls.take(quotas.calls, now);
-        if may { Ok(()) } else { Err(Quota::Rate) }
+        self.uses(quotas, remembered, now, || self.calls.take(quotas.calls, now))
     }
 
-    fn may_use(&self, quotas: &Quotas, remembered: Option<Remembered<'_>>, now: Moment) -> bool {
-        remembered.is_none_or(|one| self.names.uses(one, quotas.names_per_day, now))
+    /// Whether a new one would let its plugin do more than it may.
+    fn counts_something(&self, now: Moment) -> bool {
+        let buckets = [&self.acquires, &self.calls];
+        buckets.iter().any(|bucket| !bucket.is_full(now)) || self.names.are_some_used(now)
+    }
+
+    /// Takes a token, and uses what will be remembered; neither without the other.
+    fn uses(
+        &self,
+        quotas: &Quotas,
+        remembered: Option<Remembered<'_>>,
+        now: Moment,
+        token: impl FnOnce() -> bool,
+    ) -> Result<(), Quota> {
+        let may = match remembered {
+            Some(one) => self.names.uses(one, quotas.names_per_day, now, token),
+            None => token(),
+        };
+        if may { Ok(()) } else { Err(Quota::Rate) }
     }
 
     /// Everything of it is being revoked: what is asked from now on is not meant.

@@ -10,7 +10,8 @@ use crate::terms::Owner;
 /// What a plugin holds and waits for, over all its instances in this process, in order of keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PluginView {
-    /// What it holds, and what it lost and has not dropped.
+    /// What it holds, and what it lost and has not dropped; but not what was revoked, which is given
+    /// back whoever has its handle.
     pub holds: Vec<PluginHold>,
     /// What it waits for.
     pub waits: Vec<Key>,

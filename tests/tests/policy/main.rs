@@ -3,6 +3,7 @@
 mod counting;
 mod namespaces;
 mod revoking;
+mod scopes;
 mod table;
 
 use std::sync::Arc;

@@ -62,7 +62,7 @@ impl LeasesCtxView<'_> {
         request: Request<H>,
         terms: Terms,
         wait: Option<u64>,
-        entry: impl FnOnce(H, Option<String>) -> E,
+        entry: impl FnOnce(H) -> E,
     ) -> Result<Resource<E>, GuestError> {
         let wait = wait.map_or(Wait::Forever, |wait| Duration::from_nanos(wait).into());
         let asking = with_terms(request, &terms).begin(wait)?;
@@ -74,7 +74,7 @@ impl LeasesCtxView<'_> {
         }
         let held = asking.acquire().await?;
         // From here on without an await: the hold is in the table in the poll that returns it.
-        let entry = entry(held, terms.owner);
+        let entry = entry(held);
         let key = entry.key().clone();
         let handle = self.table.push(entry)?;
         self.ctx.holding.add(key, handle.rep());

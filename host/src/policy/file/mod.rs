@@ -59,7 +59,8 @@ impl Policies {
     /// # Errors
     /// [`PolicyError`] with the line: for what is no TOML, a setting that there is not, a duration
     /// that is none; for whatever [`build`](crate::PolicyBuilder::build) refuses; and where the
-    /// prefix of one plugin begins with another one's, which would let it into that namespace.
+    /// prefix of one plugin begins with another one's, which would let it into that namespace. A
+    /// grant without a prefix reaches wherever its names do: `*` into every namespace.
     pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
         let file: RawFile = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| line_of(text, span.start));

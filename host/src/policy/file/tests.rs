@@ -175,4 +175,8 @@ fn a_plugins_identity_is_checked() {
     let (line, text) = error("\n[plugins.\"a/b\"]\n");
     assert_eq!(line, 2);
     assert_eq!(text, "plugin a/b: invalid plugin: 1 to 64 of A-Z a-z 0-9 . _ -");
+    for text in ["[plugins.\"a\\nb\"]", &grant("names = \"a\\nb\"")] {
+        let told = error(text).1;
+        assert!(told.contains(r"a\nb: ") && told.lines().count() == 1, "{told}");
+    }
 }
