@@ -12,7 +12,7 @@ use super::live::Entry;
 use super::request::Wait;
 use super::vitals::Deadline;
 use crate::backend::Refreshed;
-use crate::clock::Moment;
+use crate::clock::{Clock, Moment};
 use crate::error::{Applied, BackendError, Error, ErrorKind, Loss, Operation, Quota};
 use crate::holder::HolderId;
 use crate::name::Key;
@@ -115,21 +115,20 @@ impl Attempt<'_> {
             return Err(error);
         }
         self.may_hold = true;
-        let Ask { key, holder, .. } = &*self.ask;
-        let asked = backend.ask(self.ask);
         if properties.at_once {
-            return asked.await.map(Some).map_err(|error| self.unconfirmed(error));
+            let asked = backend.ask(self.ask).await;
+            return asked.map(Some).map_err(|error| self.unconfirmed(error));
         }
-        let asked = Claims::watch(self.shared, key, *holder, asked);
+        self.list();
+        let Ask { key, holder, .. } = &*self.ask;
+        let asked = Claims::watch(self.shared, key, *holder, backend.ask(self.ask));
         let bound = self.until.filter(|until| clock.now() < *until);
-        let answer = match bound {
-            Some(until) => tokio::select! {
-                biased;
-                answer = asked => answer,
-                () = clock.sleep_until(until) => return Err(self.error(ErrorKind::NotAcquired)),
-                error = self.over() => return Err(error),
-            },
-            None => asked.await,
+        let answer = tokio::select! {
+            biased;
+            // First: what was ended is not asked for any more, and given back by who ended it.
+            error = self.over() => return Err(error),
+            answer = asked => answer,
+            () = sleep_until(clock, bound) => return Err(self.error(ErrorKind::NotAcquired)),
         };
         match answer {
             Ok(answer) => answer.map(Some).map_err(|error| self.unconfirmed(error)),
@@ -152,13 +151,19 @@ impl Attempt<'_> {
         }
     }
 
-    /// Listens for wake-ups, and is listed among what a close has to end.
+    /// Is listed among what a close has to end.
+    fn list(&mut self) {
+        if !self.is_listed {
+            let Ask { key, holder, .. } = &*self.ask;
+            self.shared.live.add(*holder, Entry::Ask(key.clone(), self.place.cloned()));
+            self.is_listed = true;
+        }
+    }
+
+    /// Listens for wake-ups.
     fn listen(&mut self) -> Watch {
-        let Shared { backend, live, .. } = &**self.shared;
-        let Ask { key, holder, .. } = &*self.ask;
-        live.add(*holder, Entry::Ask(key.clone(), self.place.cloned()));
-        self.is_listed = true;
-        backend.watch(key, *holder)
+        self.list();
+        self.shared.backend.watch(&self.ask.key, self.ask.holder)
     }
 
     /// What was asked so far is being given back: this is another ask from now on.
@@ -175,7 +180,8 @@ impl Attempt<'_> {
         if !self.shared.properties.at_once && deadline.is_past(self.shared.clock.now()) {
             return None;
         }
-        self.may_hold = false;
+        // It stays listed: the hold takes the ask's place there.
+        (self.may_hold, self.is_listed) = (false, false);
         Some(deadline)
     }
 
@@ -290,6 +296,14 @@ impl Attempt<'_> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         self.let_go();
+    }
+}
+
+/// Returns at a moment, if there is one.
+async fn sleep_until(clock: &Clock, end: Option<Moment>) {
+    match end {
+        Some(end) => clock.sleep_until(end).await,
+        None => std::future::pending().await,
     }
 }
 

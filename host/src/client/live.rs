@@ -25,7 +25,7 @@ pub(crate) struct Live {
 pub(super) enum Entry {
     /// What is held; and who counts it, where it is a plugin's. So it is for the others.
     Hold(Arc<Vitals>, Option<Arc<Place>>),
-    /// What waits.
+    /// What is asked for, or waits.
     Ask(Key, Option<Arc<Place>>),
     /// What is being given back.
     Leaving(Key, Option<Arc<Place>>),

@@ -13,7 +13,7 @@ pub struct PluginView {
     /// What it holds, and what it lost and has not dropped; but not what was revoked, which is given
     /// back whoever has its handle.
     pub holds: Vec<PluginHold>,
-    /// What it waits for.
+    /// What it waits for, and what it asks for that was not answered yet.
     pub waits: Vec<Key>,
 }
 
