@@ -1,5 +1,6 @@
 //! What is contended for.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -56,8 +57,7 @@ impl Name {
     /// name alone.
     pub(crate) fn behind(prefix: &str, name: &str) -> Result<Self, Invalid> {
         check_bytes(Argument::Name, name, 1, NAME_BYTES_MAX.saturating_sub(prefix.len()))?;
-        let whole = if prefix.is_empty() { name.into() } else { [prefix, name].concat().into() };
-        Ok(Name(whole))
+        Ok(Name(if prefix.is_empty() { name.into() } else { joined([prefix, name]) }))
     }
 
     /// The text.
@@ -99,6 +99,18 @@ impl fmt::Display for Key {
             Kind::Semaphore => write!(f, "semaphore {}", self.name),
         }
     }
+}
+
+/// Texts in a row, of which no more is allocated than the whole.
+pub(crate) fn joined<const N: usize>(texts: [&str; N]) -> Arc<str> {
+    thread_local! {
+        static JOINED: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+    JOINED.with_borrow_mut(|joined| {
+        joined.clear();
+        joined.extend(texts);
+        joined.as_str().into()
+    })
 }
 
 /// The rule of every text that a caller gives: bounded, and without control characters.

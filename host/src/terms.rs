@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::invalid::{Argument, Invalid};
-use crate::name::check_text;
+use crate::name::{check_text, joined};
 use crate::policy::PLUGIN_BYTES_MAX;
 
 /// The most places of a semaphore.
@@ -189,10 +189,10 @@ impl Owner {
         Ok(Owner(owner.into()))
     }
 
-    /// The owner as a plugin's own, which no other plugin's can equal: a plugin's identity has no
+    /// A plugin's own of a checked text, which no other plugin's can equal: a plugin's identity has no
     /// slash.
-    pub(crate) fn of_plugin(&self, plugin: &str) -> Self {
-        Owner([plugin, "/", &self.0].concat().into())
+    pub(crate) fn of_plugin(plugin: &str, owner: &str) -> Self {
+        Owner(joined([plugin, "/", owner]))
     }
 
     /// Such an owner as the plugin gave it.
@@ -258,8 +258,8 @@ mod tests {
 
     #[test]
     fn owners_of_two_plugins_never_meet() {
-        let owner = Owner::new("b/c").unwrap().of_plugin("a");
-        assert_ne!(owner, Owner::new("c").unwrap().of_plugin("b"));
+        let owner = Owner::of_plugin("a", "b/c");
+        assert_ne!(owner, Owner::of_plugin("b", "c"));
         assert_eq!(owner.as_str(), "a/b/c");
         assert_eq!(owner.as_plugins_own("a"), "b/c");
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use leases::{Backend, ErrorKind, Lease, Leases, Loss, ManualClock, Permit};
-use leases_tests::faults::{Fault, Faulty};
+use leases::spec::KeyView;
+use leases::{Backend, ErrorKind, Lease, Leases, Loss, ManualClock, Permit, Wait};
+use leases_tests::faults::{Fault, Faulty, Slow};
 use leases_tests::world::{acquiring_with, key, memory};
 use leases_tests::{Door, Failure, World, lease, semaphore};
 
@@ -73,6 +74,32 @@ async fn what_was_dropped_before_is_waited_for() {
     assert!(!closing.is_finished());
     world.pass(SECOND);
     closing.await.unwrap().unwrap();
+}
+
+/// An ask that was on its way when its handle was closed: what it was granted is given back before
+/// the close has answered.
+#[tokio::test]
+async fn close_waits_for_asks_on_their_way() {
+    for turns in 0..16 {
+        for wait in [Wait::Never, Wait::Forever] {
+            let time = ManualClock::new();
+            let backend = Arc::new(Slow::new(Arc::new(memory(&time)), 3));
+            let world = World::in_process(backend, time, Door::Native);
+            let leases = world.leases();
+            let asking = acquiring_with(leases.lease("a").unwrap().wait(wait));
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            leases.close(SECOND).await.unwrap();
+            let free = world.view(&lease("a")).await == KeyView::default();
+            assert!(free, "after {turns} turns, {wait:?}");
+            if let Ok(held) = asking.end().await {
+                assert_eq!(held.look().await.lost, Some(Loss::Released));
+            }
+            world.settle().await;
+            assert_eq!(world.view(&lease("a")).await, KeyView::default());
+        }
+    }
 }
 
 /// Its handle is dropped while it is being given back: that it is dropped gives nothing back.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leases::{
     Backend, Clock, Counts, ErrorKind, Grant, Key, Kind, Leases, Loss, MemoryBackend, MemoryConfig,
-    Name, NamePattern, PluginId, Policy, Rate, Scope, Wait,
+    Name, NamePattern, PluginId, Policy, Quota, Rate, Scope, Wait,
 };
 use leases_tests::faults::{Fault, Faulty, Remote};
 use rand::RngExt as _;
@@ -45,7 +45,9 @@ async fn act(scope: &Scope) {
     let mut held = match taken {
         Ok(held) => held,
         Err(error) => {
-            let known = [ErrorKind::NotAcquired, ErrorKind::Lost(Loss::Revoked)];
+            // Asks that are revoked end at once, and count until the backend has let go of them.
+            let full = ErrorKind::OverQuota(Quota::Held);
+            let known = [ErrorKind::NotAcquired, ErrorKind::Lost(Loss::Revoked), full];
             let unavailable = matches!(error.kind(), ErrorKind::Unavailable(_));
             assert!(unavailable || known.contains(error.kind()), "{error}");
             return;

@@ -24,17 +24,18 @@ use crate::wake::Watch;
 pub(super) async fn acquire(
     shared: &Arc<Shared>,
     mut ask: Ask,
+    began: Moment,
     wait: Wait,
     place: Option<Arc<Place>>,
 ) -> Result<Held, Error> {
     shared.give_back.start();
-    let (granted, deadline) = granted(shared, &mut ask, wait, place.as_ref()).await?;
+    let (granted, deadline) = granted(shared, &mut ask, began, wait, place.as_ref()).await?;
     if let Some(place) = &place {
         place.granted();
     }
-    let held = Held::new(shared, ask, &granted, deadline, place.clone());
+    let held = Held::new(shared, ask, &granted, deadline, place);
     // Now it is listed: what ends from here on is ended by who ends it.
-    match ended(shared, place.as_deref(), held.key()) {
+    match ended(shared, held.place(), held.key()) {
         Some(error) => Err(error),
         None => Ok(held),
     }
@@ -55,11 +56,12 @@ fn ended(shared: &Shared, place: Option<&Place>, key: &Key) -> Option<Error> {
 async fn granted(
     shared: &Arc<Shared>,
     ask: &mut Ask,
+    began: Moment,
     wait: Wait,
     place: Option<&Arc<Place>>,
 ) -> Result<(Granted, Deadline), Error> {
-    let mut sent = shared.clock.now();
-    let until = wait.until(sent);
+    let mut sent = began;
+    let until = wait.until(began);
     let mut attempt = Attempt { shared, ask, until, place, may_hold: false, is_listed: false };
     let mut watch = None;
     loop {

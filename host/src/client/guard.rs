@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::leases::Shared;
-use crate::clock::Clock;
+use crate::clock::Moment;
 use crate::error::{Error, ErrorKind, Operation, Quota};
 use crate::fence::{Fence, FenceToken, Target, Verdict, check_slot};
 use crate::name::Name;
@@ -57,7 +57,7 @@ impl Guard {
             FenceToken::Permit(at) => (Some(at.slot), at.fence),
         };
         let target = self.target(slot)?;
-        self.count(|allowed, clock| allowed.take_admit(&target, clock))?;
+        self.count(|allowed, now| allowed.take_admit(&target, now))?;
         let verdict = self.shared.backend.admit(&target, fence).await;
         verdict.map_err(|error| Error::backend(error, Operation::Guard, None))
     }
@@ -100,9 +100,9 @@ impl Guard {
     /// Counts a question, where a plugin asks it.
     fn count(
         &self,
-        count: impl FnOnce(&Allowed, &Clock) -> Result<(), Quota>,
+        count: impl FnOnce(&Allowed, Moment) -> Result<(), Quota>,
     ) -> Result<(), Error> {
-        let counted = self.allowed.as_ref().map(|allowed| count(allowed, &self.shared.clock));
+        let counted = self.allowed.as_ref().map(|allowed| count(allowed, self.shared.clock.now()));
         let refused = |quota| Error::new(ErrorKind::OverQuota(quota), Operation::Guard, None);
         counted.transpose().map(|_| ()).map_err(refused)
     }

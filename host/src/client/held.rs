@@ -89,6 +89,11 @@ impl Held {
         &self.of().key
     }
 
+    /// What counts it, where it is a plugin's.
+    pub(super) fn place(&self) -> Option<&Place> {
+        self.place.as_deref()
+    }
+
     /// The name as it was asked for.
     pub(crate) fn name(&self) -> &str {
         let name = &self.of().key.name;
@@ -133,7 +138,7 @@ impl Held {
         };
         if let Some(place) = &self.place {
             let refused = |quota| self.error(ErrorKind::OverQuota(quota), Operation::Refresh);
-            place.allowed().take_call(&self.shared.clock).map_err(refused)?;
+            place.allowed().take_call(self.shared.clock.now()).map_err(refused)?;
         }
         let by_hand = match self.kept {
             true => Some(self.shared.keeper.by_hand(&self.shared, self.of().holder, ttl).await),

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Loss, Operation};
 use crate::holder::HolderId;
 use crate::invalid::Invalid;
 use crate::name::{Key, Kind, Name};
-use crate::policy::{Allowed, Primitive};
+use crate::policy::{Allowed, Primitive, Waits};
 use crate::spec::{Ask, Mode};
 use crate::terms::{Limit, MaxHold, Note, Owner, Ttl};
 
@@ -278,19 +278,18 @@ impl<H: Hold> Request<H> {
     }
 
     /// Does all of an ask that needs no backend: checks it, and counts it where a plugin makes it.
-    pub(crate) fn begin(&self, wait: Wait) -> Result<Asking<H>, Error> {
+    pub(crate) fn begin(&self, wait: Wait) -> Result<Asking<'_, H>, Error> {
         let error = |kind| Error::new(kind, Operation::Acquire, Some(&self.key));
         let allowed = self.terms.allowed.as_ref();
         let wait = allowed.map_or(wait, |allowed| wait.bounded_by(allowed.wait_max()));
         let ask = self.checked(wait).map_err(|invalid| error(ErrorKind::Invalid(invalid)))?;
-        let may_wait = ask.mode != Mode::Once;
-        let count = |allowed: &Allowed| {
-            allowed.place(&self.key.name, may_wait, &self.shared.clock).map(Arc::new)
-        };
+        let waits = if ask.mode == Mode::Once { Waits::No } else { Waits::Yes };
+        let began = self.shared.clock.now();
+        let count = |allowed: &Allowed| allowed.place(&self.key.name, waits, began).map(Arc::new);
         let place = allowed.map(count).transpose();
         let place = place.map_err(|quota| error(ErrorKind::OverQuota(quota)))?;
-        let (shared, keep_alive) = (Arc::clone(&self.shared), self.terms.keep_alive);
-        Ok(Asking { shared, ask, wait, keep_alive, place, held_as: PhantomData })
+        let (shared, keep_alive) = (&self.shared, self.terms.keep_alive);
+        Ok(Asking { shared, ask, began, wait, keep_alive, place, held_as: PhantomData })
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {
@@ -302,14 +301,16 @@ impl<H: Hold> Request<H> {
             Some(allowed) => allowed.ttls(bounds),
         };
         let ttl = Ttl::new(*ttl, ttls)?;
-        let mut max_hold = max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?;
-        let mut owner = owner.as_ref().map(Owner::new).transpose()?;
+        let max_hold = max_hold.map(|max_hold| MaxHold::new(max_hold, bounds)).transpose()?;
         let note = note.as_ref().map(Note::new).transpose()?;
-        if let Some(allowed) = allowed {
-            max_hold = allowed.max_hold(max_hold)?;
-            owner = owner.map(|owner| allowed.owner(&owner)).transpose()?;
-            note.as_ref().map(|note| allowed.check_note(note)).transpose()?;
-        }
+        let (max_hold, owner) = match allowed {
+            None => (max_hold, owner.as_ref().map(Owner::new).transpose()?),
+            Some(allowed) => {
+                note.as_ref().map(|note| allowed.check_note(note)).transpose()?;
+                let owner = owner.as_ref().map(|owner| allowed.owner(owner)).transpose()?;
+                (allowed.max_hold(max_hold)?, owner)
+            }
+        };
         let patience = self.shared.properties.patience;
         let mode = if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } };
         let (key, limit, holder) = (self.key.clone(), self.limit, HolderId::random());

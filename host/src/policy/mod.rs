@@ -3,6 +3,7 @@
 //! A [`Scope`] is the only way from a plugin to the engine. What it asks for carries its
 //! [`Place`](place::Place) along, into the hold that comes of it and until that is given back.
 
+mod at_once;
 mod bounds;
 mod error;
 #[cfg(feature = "policy-file")]
@@ -20,6 +21,8 @@ mod scope;
 mod usage;
 mod view;
 
+pub use at_once::Counts;
+pub(crate) use at_once::Waits;
 pub use error::PolicyError;
 #[cfg(feature = "policy-file")]
 pub use file::Policies;
@@ -31,6 +34,5 @@ pub use policy::{Policy, PolicyBuilder};
 pub use prefix::{PREFIX_BYTES_MAX, Prefix};
 pub use rate::Rate;
 pub use scope::Scope;
-pub use usage::Counts;
 pub(crate) use usage::{Usage, Usages};
 pub use view::{PluginHold, PluginView};

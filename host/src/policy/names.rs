@@ -1,10 +1,11 @@
 //! How many names a plugin uses: each leaves a record with the backend, for as long as that
 //! remembers it.
 
-use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use hashbrown::HashTable;
 
 use crate::clock::Moment;
 
@@ -21,12 +22,12 @@ pub(super) struct Names {
 #[derive(Debug)]
 struct Day {
     ends_at: Moment,
-    used: HashSet<u64>,
+    used: HashTable<u64>,
 }
 
 impl Names {
     pub(super) fn new() -> Self {
-        let day = Day { ends_at: Moment::from_nanos(0), used: HashSet::new() };
+        let day = Day { ends_at: Moment::from_nanos(0), used: HashTable::new() };
         Names { keys: RandomState::new(), day: Mutex::new(day) }
     }
 
@@ -42,12 +43,15 @@ impl Names {
         let hash = self.keys.hash_one(name);
         let mut day = self.lock();
         if day.ends_at <= now {
-            *day = Day { ends_at: now.after(DAY), used: HashSet::new() };
+            *day = Day { ends_at: now.after(DAY), used: HashTable::new() };
+        }
+        if day.used.find(hash, |used| *used == hash).is_some() {
+            return and();
         }
         let is_room = day.used.len() < usize::try_from(per_day).unwrap_or(usize::MAX);
-        let may = (is_room || day.used.contains(&hash)) && and();
+        let may = is_room && and();
         if may {
-            day.used.insert(hash);
+            day.used.insert_unique(hash, hash, |used| *used);
         }
         may
     }

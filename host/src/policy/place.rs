@@ -1,16 +1,18 @@
 //! What a plugin's ask carries along, so that it can't be turned to anything that is not allowed.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::at_once::Waits;
 use super::grant::Primitive;
 use super::policy::{Granted, Policy};
-use super::usage::{Counted, Remembered, Usage};
-use crate::clock::Clock;
+use super::usage::{Remembered, Usage};
+use crate::clock::Moment;
 use crate::error::{Error, ErrorKind, Operation, Quota};
 use crate::fence::Target;
 use crate::invalid::{Argument, Invalid};
-use crate::name::{Name, check_bytes};
+use crate::name::{Name, check_bytes, check_text};
 use crate::terms::{Limit, MaxHold, Note, Owner, TtlBounds};
 
 /// The least ttl of a plugin's hold that is kept alive. Refreshing it costs the plugin nothing, and
@@ -36,7 +38,9 @@ pub(crate) struct Allowed {
 #[derive(Debug)]
 pub(crate) struct Place {
     allowed: Allowed,
-    counted: Counted,
+    may_wait: AtomicBool,
+    /// How often everything of its plugin was revoked before it began.
+    revocations: u64,
 }
 
 impl Allowed {
@@ -94,13 +98,13 @@ impl Allowed {
     }
 
     /// An owner as the plugin's own.
-    pub(crate) fn owner(&self, owner: &Owner) -> Result<Owner, Invalid> {
+    pub(crate) fn owner(&self, owner: &str) -> Result<Owner, Invalid> {
         let bytes_max = self.rights.policy.quotas.owner_bytes_max;
         if bytes_max == 0 {
             return Err(Invalid::new(Argument::Owner, "none is allowed"));
         }
-        check_bytes(Argument::Owner, owner.as_str(), 1, bytes_max)?;
-        Ok(owner.of_plugin(self.rights.usage.plugin().as_str()))
+        check_text(Argument::Owner, owner, 1, bytes_max)?;
+        Ok(Owner::of_plugin(self.rights.usage.plugin().as_str(), owner))
     }
 
     /// An owner as the plugin gave it.
@@ -114,21 +118,23 @@ impl Allowed {
     }
 
     /// Counts an ask for this name from now on.
-    pub(crate) fn place(&self, name: &Name, waits: bool, clock: &Clock) -> Result<Place, Quota> {
+    pub(crate) fn place(&self, name: &Name, waits: Waits, now: Moment) -> Result<Place, Quota> {
         let Rights { policy, usage } = &*self.rights;
-        let counted = usage.count(&policy.quotas, self.one_of_many((name, None)), waits, clock)?;
-        Ok(Place { allowed: self.clone(), counted })
+        let revocations = usage.revocations();
+        usage.count(&policy.quotas, self.one_of_many((name, None)), waits, now)?;
+        let may_wait = AtomicBool::new(waits == Waits::Yes);
+        Ok(Place { allowed: self.clone(), may_wait, revocations })
     }
 
     /// Counts a call that leaves nothing behind.
-    pub(crate) fn take_call(&self, clock: &Clock) -> Result<(), Quota> {
-        self.rights.usage.take_call(&self.rights.policy.quotas, None, clock)
+    pub(crate) fn take_call(&self, now: Moment) -> Result<(), Quota> {
+        self.rights.usage.take_call(&self.rights.policy.quotas, None, now)
     }
 
     /// Counts a call after which the backend remembers a target.
-    pub(crate) fn take_admit(&self, target: &Target, clock: &Clock) -> Result<(), Quota> {
+    pub(crate) fn take_admit(&self, target: &Target, now: Moment) -> Result<(), Quota> {
         let Rights { policy, usage } = &*self.rights;
-        usage.take_call(&policy.quotas, self.one_of_many((&target.name, target.slot)), clock)
+        usage.take_call(&policy.quotas, self.one_of_many((&target.name, target.slot)), now)
     }
 
     /// It, where the grant has so many names that they are to be counted.
@@ -144,21 +150,34 @@ impl Place {
 
     /// It is a hold from now on.
     pub(crate) fn granted(&self) {
-        self.counted.granted();
+        if self.may_wait.swap(false, Ordering::AcqRel) {
+            self.usage().at_once.granted();
+        }
     }
 
     /// Whether it is of this plugin.
     pub(crate) fn is_of(&self, usage: &Arc<Usage>) -> bool {
-        Arc::ptr_eq(self.counted.usage(), usage)
+        Arc::ptr_eq(self.usage(), usage)
     }
 
     /// Whether everything of its plugin was revoked since it began.
     pub(crate) fn is_revoked(&self) -> bool {
-        self.counted.is_revoked()
+        self.usage().revocations() != self.revocations
     }
 
     /// Returns when it is revoked.
     pub(crate) async fn revoked(&self) {
-        self.counted.revoked().await;
+        self.usage().revoked_since(self.revocations).await;
+    }
+
+    fn usage(&self) -> &Arc<Usage> {
+        &self.allowed.rights.usage
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let waits = if *self.may_wait.get_mut() { Waits::Yes } else { Waits::No };
+        self.usage().at_once.give_back(waits);
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::at_once::Counts;
 use super::grant::Primitive;
 use super::place::{Allowed, Rights};
 use super::plugin::PluginId;
 use super::policy::Policy;
-use super::usage::Counts;
 use super::view::PluginView;
 use crate::client::{Guard, Lease, Leases, Permit, Request};
 use crate::error::{Error, Operation};

@@ -2,38 +2,29 @@
 //! of it is gone.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
+use super::at_once::{AtOnce, Counts, Waits};
 use super::names::Names;
 use super::plugin::PluginId;
 use super::policy::Quotas;
 use super::rate::Bucket;
-use crate::clock::{Clock, Moment};
+use crate::clock::Moment;
 use crate::error::Quota;
 use crate::name::Name;
 
 /// What the backend remembers after a call: a key by its name, or a guard by target and slot.
 pub(super) type Remembered<'a> = (&'a Name, Option<u32>);
 
-/// How much a plugin has at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Holds, and asks under way, each as the hold that it may become.
-    pub held: u32,
-    /// Those of the asks that may wait.
-    pub waiting: u32,
-}
-
 /// What one plugin has and asks for through one [`Leases`](crate::Leases): all of its scopes and
 /// instances together.
 #[derive(Debug)]
 pub(crate) struct Usage {
     plugin: PluginId,
-    held: AtomicU32,
-    waiting: AtomicU32,
+    pub(super) at_once: AtOnce,
     acquires: Bucket,
     calls: Bucket,
     names: Names,
@@ -47,15 +38,6 @@ pub(crate) struct Usage {
 /// host may make a scope for each call, and none is left in between.
 #[derive(Debug, Default)]
 pub(crate) struct Usages(Mutex<HashMap<PluginId, Arc<Usage>>>);
-
-/// A plugin's ask, then its hold: counted for as long as this lives.
-#[derive(Debug)]
-pub(super) struct Counted {
-    usage: Arc<Usage>,
-    waits: AtomicBool,
-    /// How often everything was revoked before it began.
-    revocations: u64,
-}
 
 impl Usages {
     /// The usage of a plugin. All who ask for it share it.
@@ -73,9 +55,9 @@ impl Usages {
 
 impl Usage {
     fn new(plugin: PluginId) -> Self {
-        let (held, waiting, acquires, calls, revocations, revoking) = Default::default();
+        let (at_once, acquires, calls, revocations, revoking) = Default::default();
         let names = Names::new();
-        Usage { plugin, held, waiting, acquires, calls, names, revocations, revoking }
+        Usage { plugin, at_once, acquires, calls, names, revocations, revoking }
     }
 
     pub(crate) fn plugin(&self) -> &PluginId {
@@ -83,33 +65,25 @@ impl Usage {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        Counts {
-            held: self.held.load(Ordering::Acquire),
-            waiting: self.waiting.load(Ordering::Acquire),
-        }
+        self.at_once.counts()
     }
 
-    /// Counts an ask from now on, and what will be remembered of it if that is not bounded by its
-    /// grant. What is refused costs no token and no name.
+    /// Counts an ask, and what will be remembered of it if that is not bounded by its grant. What is
+    /// refused costs no token and no name, and counts for nothing.
     pub(super) fn count(
-        self: &Arc<Self>,
+        &self,
         quotas: &Quotas,
         remembered: Option<Remembered<'_>>,
-        waits: bool,
-        clock: &Clock,
-    ) -> Result<Counted, Quota> {
-        take(&self.held, quotas.held).ok_or(Quota::Held)?;
-        let revocations = self.revocations.load(Ordering::Acquire);
-        let waiting = AtomicBool::new(false);
-        let counted = Counted { usage: Arc::clone(self), waits: waiting, revocations };
-        if waits {
-            take(&self.waiting, quotas.waiting).ok_or(Quota::Waiting)?;
-            counted.waits.store(true, Ordering::Release);
-        }
-        let now = clock.now();
+        waits: Waits,
+        now: Moment,
+    ) -> Result<(), Quota> {
+        self.at_once.take(quotas.held, quotas.waiting, waits)?;
         let token = || self.acquires.take(quotas.acquires, now);
-        self.uses(quotas, remembered, now, token)?;
-        Ok(counted)
+        let used = self.uses(quotas, remembered, now, token);
+        if used.is_err() {
+            self.at_once.give_back(waits);
+        }
+        used
     }
 
     /// Takes a token for a call that is no acquire.
@@ -117,9 +91,8 @@ impl Usage {
         &self,
         quotas: &Quotas,
         remembered: Option<Remembered<'_>>,
-        clock: &Clock,
+        now: Moment,
     ) -> Result<(), Quota> {
-        let now = clock.now();
         self.uses(quotas, remembered, now, || self.calls.take(quotas.calls, now))
     }
 
@@ -149,47 +122,19 @@ impl Usage {
         self.revocations.fetch_add(1, Ordering::AcqRel);
         self.revoking.notify_waiters();
     }
-}
 
-/// One more, where that is no more than `max`.
-fn take(count: &AtomicU32, max: u32) -> Option<()> {
-    let one_more = |count| (count < max).then_some(count + 1);
-    count.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok().map(drop)
-}
-
-impl Counted {
-    pub(super) fn usage(&self) -> &Arc<Usage> {
-        &self.usage
+    /// How often that was.
+    pub(super) fn revocations(&self) -> u64 {
+        self.revocations.load(Ordering::Acquire)
     }
 
-    /// It waits no more.
-    pub(super) fn granted(&self) {
-        if self.waits.swap(false, Ordering::AcqRel) {
-            self.usage.waiting.fetch_sub(1, Ordering::AcqRel);
-        }
-    }
-
-    /// Whether everything of its plugin was revoked since it began.
-    pub(super) fn is_revoked(&self) -> bool {
-        self.usage.revocations.load(Ordering::Acquire) != self.revocations
-    }
-
-    /// Returns when it is revoked.
-    pub(super) async fn revoked(&self) {
-        let revoking = self.usage.revoking.notified();
+    /// Returns when it was more often than so.
+    pub(super) async fn revoked_since(&self, revocations: u64) {
+        let revoking = self.revoking.notified();
         tokio::pin!(revoking);
         revoking.as_mut().enable();
-        if !self.is_revoked() {
+        if self.revocations() == revocations {
             revoking.await;
         }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        if *self.waits.get_mut() {
-            self.usage.waiting.fetch_sub(1, Ordering::AcqRel);
-        }
-        self.usage.held.fetch_sub(1, Ordering::AcqRel);
     }
 }

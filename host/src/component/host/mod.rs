@@ -65,7 +65,8 @@ impl LeasesCtxView<'_> {
         entry: impl FnOnce(H) -> E,
     ) -> Result<Resource<E>, GuestError> {
         let wait = wait.map_or(Wait::Forever, |wait| Duration::from_nanos(wait).into());
-        let asking = with_terms(request, &terms).begin(wait)?;
+        let request = with_terms(request, &terms);
+        let asking = request.begin(wait)?;
         let (key, limit) = (asking.key(), asking.limit());
         let own = self.own_fences::<E>(key, terms.owner.as_deref());
         if asking.may_wait() && would_deadlock(&self.ctx.scope, key, limit, &own).await? {
