@@ -97,7 +97,7 @@ pub(crate) struct RunArgs {
     ///   prefix = "importer/"         # it sees jobs/1; kept is importer/jobs/1
     ///   limit-max = 4                # of these names, in place of the plugin's
     ///
-    /// A plugin has calls-per-second, owner-bytes-max and note-bytes-max too.
+    /// A plugin has calls-per-second, names-per-day, owner-bytes-max and note-bytes-max too.
     #[arg(long, value_name = "FILE", conflicts_with = "allow", verbatim_doc_comment)]
     pub(crate) policy: Option<PathBuf>,
 

@@ -86,7 +86,9 @@ impl GiveBack {
             self.live.remove(holder);
             return;
         }
-        self.live.leaving(holder, key, place);
+        if !self.live.leaving(holder, key, place) {
+            return;
+        }
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (key, live) = (key.clone(), Arc::clone(&self.live));
         let dropped = Dropped { key, holder, live, is_given_back: false };

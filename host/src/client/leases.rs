@@ -76,7 +76,9 @@ impl Shared {
             // What a handle has told by then stays what it tells.
             vitals.end(vitals.loss().unwrap_or(loss));
         }
-        if !self.keeper.stops_later(holder) {
+        // What is being given back is under way already.
+        let is_leaving = matches!(entry, Entry::Leaving(..));
+        if !is_leaving && !self.keeper.stops_later(holder) {
             self.give_back.give_back(entry.key(), holder);
         }
     }

@@ -54,11 +54,15 @@ impl Live {
         self.entries().insert(holder, entry);
     }
 
-    /// It is being given back. Who counted it counts it until it is.
-    pub(super) fn leaving(&self, holder: HolderId, key: &Key, place: Option<&Arc<Place>>) {
+    /// It is to be given back, and whoever counts it counts it until it is; says whether it was not
+    /// being given back already.
+    pub(super) fn leaving(&self, holder: HolderId, key: &Key, place: Option<&Arc<Place>>) -> bool {
         let mut entries = self.entries();
-        let place = place.or_else(|| entries.get(&holder)?.place()).cloned();
+        let known = entries.get(&holder);
+        let is_leaving = matches!(known, Some(Entry::Leaving(..)));
+        let place = place.or_else(|| known?.place()).cloned();
         entries.insert(holder, Entry::Leaving(key.clone(), place));
+        !is_leaving
     }
 
     /// It is given back, or was never granted.

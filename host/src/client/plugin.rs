@@ -26,10 +26,7 @@ impl Leases {
         let entries = self.shared().live.all_of(usage);
         let revoked = view(&entries);
         for (holder, entry) in &entries {
-            // What is being given back is under way already.
-            if !matches!(entry, Entry::Leaving(..)) {
-                self.shared().end(*holder, entry, Loss::Revoked);
-            }
+            self.shared().end(*holder, entry, Loss::Revoked);
         }
         revoked
     }

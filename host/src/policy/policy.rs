@@ -39,8 +39,8 @@ pub(crate) struct Granted {
 /// A [`Policy`] in the making; what is wrong with it is told by [`build`](PolicyBuilder::build).
 ///
 /// Unless told otherwise a plugin may hold 1,000 and wait for as many, acquire 1,000 times and call
-/// 10,000 times a second, use
-/// 100,000 names a day, wait for 60 s, and has the bounds that every program has.
+/// 10,000 times a second, use 100,000 names a day, wait for 60 s, and has the bounds that every
+/// program has.
 #[derive(Debug, Clone)]
 #[must_use = "build() makes the policy"]
 pub struct PolicyBuilder {

@@ -6,7 +6,7 @@ use leases_test_guests::raw::{Terms, lease};
 fn main() {
     let mut held = fill(8);
     drop(held.split_off(7));
-    let kept = Terms { ttl: SECOND / 10, keep_alive: true, ..terms() };
+    let kept = Terms { ttl: SECOND, keep_alive: true, ..terms() };
     // What was dropped counts until it is given back.
     while lease::acquire("own/kept", &kept, Some(0)).map(std::mem::forget).is_err() {}
     say("holds");

@@ -36,11 +36,12 @@ fn probe(operation: &str, name: &str) -> Result<String, Error> {
         "semaphore" => Ok(format!("slot {}", leases_guest::semaphore(name, 2).acquire()?.slot())),
         "admit" => Ok(format!("{:?}", leases_guest::guard(name).admit(Fence::from_u64(7))?)),
         "current" => Ok(format!("{:?}", leases_guest::guard(name).current()?)),
-        "hold" => hold(name, Duration::from_millis(400)),
+        "hold" => hold(name, Duration::from_secs(1)),
         "outlast" => {
-            let ttl = Duration::from_millis(200);
-            leases_guest::lease(name).ttl(ttl).max_hold(ttl).hold(|_| {
-                std::thread::sleep(2 * ttl);
+            let max_hold = Duration::from_millis(200);
+            let request = leases_guest::lease(name).ttl(Duration::from_secs(1)).max_hold(max_hold);
+            request.hold(|_| {
+                std::thread::sleep(2 * max_hold);
                 Ok("worked to the end".to_owned())
             })
         }
