@@ -45,8 +45,10 @@ impl Drop for Dropped {
         if self.is_given_back {
             self.live.remove(self.holder);
         } else {
-            tracing::warn!(key = %self.key, "not given back, and left to its ttl");
-            self.live.leave_to_ttl(self.holder);
+            if !self.live.is_closed() {
+                tracing::warn!(key = %self.key, "not given back, and left to its ttl");
+            }
+            self.live.leave_to_ttl(self.holder); // Who closes is told.
         }
     }
 }

