@@ -2,16 +2,19 @@
 
 use std::fmt::{self, Debug};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::error::{BackendError, Loss};
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
+use crate::listing::{Cursor, Page};
 use crate::name::Key;
+use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, End, KeyView};
 use crate::terms::Ttl;
-use crate::wake::Watch;
+use crate::wake::{Hearing, Tell, Watch};
 
 /// The future of a backend's operation.
 #[must_use = "what came of the operation is in its reply"]
@@ -84,11 +87,17 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Removes this holder's ticket, and any grant of its that was not delivered.
     fn leave<'a>(&'a self, key: &'a Key, holder: HolderId) -> Reply<'a, ()>;
 
-    /// Ends the grant in one slot, or in all of them; answers how many it ended.
+    /// Ends the grant in one slot, or in all of them; answers how many it ended. Who holds there is
+    /// told where [`on_revoked`](Backend::on_revoked) hears it, and else by its next refresh.
     fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32>;
 
     /// Shows who holds and who waits.
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView>;
+
+    /// Lists keys that somebody may hold or wait for, a page at a time, in no order. A key that is in
+    /// use all the while is on one page at least; one whose use begins or ends meanwhile may be on
+    /// none, and one that is no longer in use may be on one.
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page>;
 
     /// Asks the guard of a target whether a write under this fence may go ahead.
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict>;
@@ -100,6 +109,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     ///
     /// A wake that comes between this call and the next ask is not missed.
     fn watch(&self, key: &Key, holder: HolderId) -> Watch;
+
+    /// Listens for holds that are revoked, by whomever, as far as the backend tells: what is not told
+    /// is learned by the next refresh.
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing;
 
     /// Brings what is stored to this version's layout; answers how many steps that took. Safe when
     /// several do it at once.

@@ -111,6 +111,8 @@ pub enum Operation {
     Revoke,
     /// Looking at who holds and who waits.
     Inspect,
+    /// Looking for the keys that are in use.
+    List,
     /// Asking a guard.
     Guard,
     /// Reaching a backend.
@@ -249,6 +251,7 @@ impl fmt::Display for Operation {
             Operation::Attach => "attach",
             Operation::Revoke => "revoke",
             Operation::Inspect => "inspect",
+            Operation::List => "list",
             Operation::Guard => "guard",
             Operation::Connect => "connect",
             Operation::Migrate => "migrate",

@@ -37,8 +37,10 @@ mod error;
 mod fence;
 mod holder;
 mod invalid;
+mod listing;
 mod memory;
 mod name;
+mod pattern;
 mod policy;
 #[cfg(feature = "redis")]
 mod redis;
@@ -58,13 +60,15 @@ pub use error::{Applied, BackendError, Error, ErrorKind, Loss, Operation, Quota}
 pub use fence::{FENCE_MAX, Fence, FenceToken, SlotFence, Target, Verdict};
 pub use holder::HolderId;
 pub use invalid::{Argument, Invalid};
+pub use listing::{Cursor, Listed, Page};
 pub use memory::{MemoryBackend, MemoryConfig};
 pub use name::{Key, Kind, NAME_BYTES_MAX, Name};
+pub use pattern::NamePattern;
 #[cfg(feature = "policy-file")]
 pub use policy::Policies;
 pub use policy::{
-    Counts, Grant, NamePattern, PLUGIN_BYTES_MAX, PREFIX_BYTES_MAX, PluginHold, PluginId,
-    PluginView, Policy, PolicyBuilder, PolicyError, Prefix, Primitive, Rate, Scope,
+    Counts, Grant, PLUGIN_BYTES_MAX, PREFIX_BYTES_MAX, PluginHold, PluginId, PluginView, Policy,
+    PolicyBuilder, PolicyError, Prefix, Primitive, Rate, Scope,
 };
 #[cfg(feature = "redis")]
 pub use redis::{RedisBackend, RedisConfig};
@@ -74,4 +78,4 @@ pub use terms::{
     LIMIT_MAX, Limit, MAX_HOLD_MAX, MaxHold, NOTE_BYTES_MAX, Note, OWNER_BYTES_MAX, Owner, Ttl,
     TtlBounds,
 };
-pub use wake::{Wakes, Watch};
+pub use wake::{Hearing, Tell, Wakes, Watch};

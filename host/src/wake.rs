@@ -1,4 +1,4 @@
-//! Wake-ups in the process: how a waiter learns that it should ask again.
+//! What a backend tells of by itself: a waiter should ask again, a hold was revoked.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::holder::{HolderId, HolderMap};
 
-/// The waiters of one process. A backend keeps one and wakes through it.
+/// Whom of one process a backend tells: those who wait, and whoever has holds. A backend keeps one.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
@@ -22,7 +22,23 @@ use crate::holder::{HolderId, HolderMap};
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Wakes(Arc<Mutex<HolderMap<Arc<Notify>>>>);
+pub struct Wakes(Arc<Ears>);
+
+#[derive(Default)]
+struct Ears {
+    waiting: Mutex<HolderMap<Arc<Notify>>>,
+    holding: Mutex<Vec<Arc<Tell>>>,
+}
+
+/// Is told of holds that were revoked: of anybody's, this process's perhaps. It must not block.
+pub type Tell = dyn Fn(&[HolderId]) + Send + Sync;
+
+/// Listens for holds that are revoked; it stops listening when dropped.
+#[must_use = "it stops listening when dropped"]
+pub struct Hearing {
+    wakes: Wakes,
+    tell: Arc<Tell>,
+}
 
 /// One waiter's ear; it stops listening when dropped.
 pub struct Watch {
@@ -58,14 +74,70 @@ impl Wakes {
         }
     }
 
-    /// Whether nobody listens.
+    /// Tells `tell` of holds that are revoked, from now on.
+    ///
+    /// ```
+    /// use leases::{HolderId, Wakes};
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// let wakes = Wakes::default();
+    /// let revoked = Arc::new(Mutex::new(Vec::new()));
+    /// let heard = Arc::clone(&revoked);
+    /// let hearing = wakes.on_revoked(Arc::new(move |holders: &[HolderId]| {
+    ///     heard.lock().unwrap().extend_from_slice(holders);
+    /// }));
+    /// let holder = HolderId::random();
+    /// wakes.revoked(&[holder]);
+    /// drop(hearing);
+    /// wakes.revoked(&[HolderId::random()]);
+    /// assert_eq!(*revoked.lock().unwrap(), [holder]);
+    /// ```
+    pub fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.holding().push(Arc::clone(&tell));
+        Hearing { wakes: self.clone(), tell }
+    }
+
+    /// These holders' holds were revoked. Those that nobody here has are somebody else's.
+    pub fn revoked(&self, holders: &[HolderId]) {
+        if holders.is_empty() {
+            return;
+        }
+        let told = self.holding().clone(); // What is told may listen, or stop, itself.
+        for tell in told {
+            tell(holders);
+        }
+    }
+
+    /// Whether nobody waits.
     #[cfg(any(feature = "postgres", feature = "sqlite", feature = "mysql"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
     fn lock(&self) -> MutexGuard<'_, HolderMap<Arc<Notify>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn holding(&self) -> MutexGuard<'_, Vec<Arc<Tell>>> {
+        self.0.holding.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.wakes.holding().retain(|tell| !Arc::ptr_eq(tell, &self.tell));
+    }
+}
+
+impl fmt::Debug for Hearing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hearing(..)")
+    }
+}
+
+impl fmt::Debug for Ears {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ears(..)")
     }
 }
 

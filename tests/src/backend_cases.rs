@@ -1,7 +1,7 @@
 //! The cases of what no caller of the engine sees: holder ids, tickets, batches. They talk to the
 //! backend itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Granted, KeyView, Mode};
@@ -31,6 +31,7 @@ pub const ALL: &[Case<Bare>] = listed![
     a_refresh_of_nothing_is_lost_and_makes_nothing,
     release_is_idempotent,
     revoke_ends_one_slot_or_all,
+    a_revocation_is_told_to_who_listens,
     a_superseded_holder_is_told_so_until_its_end,
     a_wake_between_watch_and_ask_is_kept,
     a_line_has_at_most_10_000_waiters,
@@ -204,6 +205,27 @@ async fn revoke_ends_one_slot_or_all(bare: Bare) {
     for ask in &asks {
         assert_eq!(bare.refresh(&key, ask.holder).await, Refreshed::Lost(Loss::Revoked));
     }
+}
+
+/// Whoever listens on the backend that revokes; and nobody else, and nobody who stopped listening.
+async fn a_revocation_is_told_to_who_listens(bare: Bare) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let tell = {
+        let heard = Arc::clone(&heard);
+        Arc::new(move |holders: &[HolderId]| heard.lock().unwrap().extend_from_slice(holders))
+    };
+    let hearing = bare.backend.on_revoked(tell);
+    let key = bare.key(Kind::Semaphore, "a");
+    let asks: Vec<Ask> = (0..3).map(|_| ask(&key, 3, Mode::Once)).collect();
+    for ask in &asks {
+        bare.granted(ask).await;
+    }
+    assert_eq!(bare.backend.revoke(&key, Some(1)).await.unwrap(), 1);
+    assert_eq!(*heard.lock().unwrap(), [asks[1].holder]);
+    bare.backend.release(&key, asks[0].holder).await.unwrap().unwrap();
+    drop(hearing);
+    assert_eq!(bare.backend.revoke(&key, None).await.unwrap(), 1);
+    assert!(!heard.lock().unwrap().contains(&asks[2].holder));
 }
 
 async fn a_superseded_holder_is_told_so_until_its_end(bare: Bare) {

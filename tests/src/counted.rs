@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Fence, HolderId, Key, Loss, Properties, Refresh, Refreshed, Reply, Target, Verdict,
-    Watch,
+    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties, Refresh,
+    Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 use tokio::sync::Notify;
 
@@ -118,6 +118,10 @@ impl Backend for Counted {
         self.count(|inner| inner.inspect(key))
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        self.count(|inner| inner.list(names, after))
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         self.count(|inner| inner.admit(target, fence))
     }
@@ -128,6 +132,10 @@ impl Backend for Counted {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner.watch(key, holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.inner.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

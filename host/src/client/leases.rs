@@ -20,6 +20,7 @@ use crate::name::{Key, Kind, Name};
 use crate::policy::Usages;
 use crate::spec::KeyView;
 use crate::terms::{Limit, TtlBounds};
+use crate::wake::Hearing;
 
 /// Leases, semaphores and fences over one backend. Cheap to clone; clones are the same handle.
 ///
@@ -60,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) claims: Claims,
     pub(crate) live: Arc<Live>,
     pub(crate) usages: Usages,
+    /// Tells `live` of what is revoked.
+    _hearing: Hearing,
 }
 
 /// What is shown of a lease, or of a scope, is its own: not what everybody else has.
@@ -177,7 +180,8 @@ impl Leases {
     }
 
     /// Ends the hold in one slot of a key, or all of its holds, and says how many. Their holders
-    /// learn *revoked* when they next refresh.
+    /// learn *revoked* at once where the backend tells them (memory, Redis, PostgreSQL with a
+    /// listener; and whatever this handle's own backend holds), else when they next refresh.
     ///
     /// # Errors
     /// [`Unavailable`](crate::ErrorKind::Unavailable) when the backend did not confirm.
@@ -209,6 +213,8 @@ impl LeasesBuilder {
         let properties = backend.properties();
         let live = Arc::new(Live::default());
         let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
+        let told = Arc::clone(&live);
+        let hearing = backend.on_revoked(Arc::new(move |holders: &[_]| told.revoked(holders)));
         let (keeper, claims, usages) = Default::default();
         Leases {
             shared: Arc::new(Shared {
@@ -221,6 +227,7 @@ impl LeasesBuilder {
                 claims,
                 live,
                 usages,
+                _hearing: hearing,
             }),
         }
     }

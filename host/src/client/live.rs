@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::vitals::Vitals;
+use crate::error::Loss;
 use crate::holder::{HolderId, HolderMap};
 use crate::name::Key;
 use crate::policy::{Place, Usage};
@@ -117,6 +118,17 @@ impl Live {
                 return;
             }
             emptied.await;
+        }
+    }
+
+    /// The backend tells that these holds were revoked. What a handle has told by then stays what it
+    /// tells; one whose grant is on its way yet learns it by its first refresh.
+    pub(super) fn revoked(&self, holders: &[HolderId]) {
+        for holder in holders {
+            let known = self.entries().get(holder).cloned();
+            if let Some(Entry::Hold(vitals, _)) = known {
+                vitals.end(vitals.loss().unwrap_or(Loss::Revoked));
+            }
         }
     }
 

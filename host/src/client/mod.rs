@@ -13,6 +13,7 @@ mod held;
 mod keeper;
 mod lease;
 mod leases;
+mod listing;
 mod live;
 mod permit;
 mod plugin;

@@ -11,9 +11,11 @@ use crate::clock::Timestamp;
 use crate::error::Loss;
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
+use crate::listing::{Cursor, Page};
 use crate::name::Key;
+use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, Change, GuardState, KeyState, KeyView, Rules};
-use crate::wake::{Wakes, Watch};
+use crate::wake::{Hearing, Tell, Wakes, Watch};
 
 /// Locks over which the keys are spread.
 const SHARDS: usize = 64;
@@ -172,13 +174,27 @@ impl Backend for MemoryBackend {
 
     fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
         let revoked = self.change_known(key, |state, at| state.revoke(slot, at.now, at.rules));
-        Reply::answered(revoked.unwrap_or_default())
+        let revoked = revoked.unwrap_or_default();
+        self.0.wakes.revoked(&revoked);
+        Reply::answered(u32::try_from(revoked.len()).unwrap_or(u32::MAX))
     }
 
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
         let now = self.0.config.clock.timestamp();
         let (mut shard, key) = self.0.shard(key);
         Reply::answered(shard.keys.get_mut(key).map(|state| state.view(now)).unwrap_or_default())
+    }
+
+    fn list<'a>(&'a self, names: &'a NamePattern, _after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        let now = self.0.config.clock.timestamp();
+        let mut keys = Vec::new();
+        for shard in &self.0.shards {
+            let named = |key: &Key| names.matches(key.name.as_str());
+            let shard = locked(shard);
+            let used = shard.keys.iter().filter(|(key, state)| named(key) && state.in_use(now));
+            keys.extend(used.map(|(key, _)| key.clone()));
+        }
+        Reply::answered(Page { keys, next: None })
     }
 
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
@@ -192,6 +208,10 @@ impl Backend for MemoryBackend {
 
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
         self.0.wakes.watch(holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.0.wakes.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

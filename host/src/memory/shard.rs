@@ -114,6 +114,10 @@ impl<K: Clone + Eq, S: Forgotten> Records<K, S> {
         &mut entry.into_mut().state
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &S)> {
+        self.records.iter().map(|record| (&record.key, &record.state))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.records.len()
     }

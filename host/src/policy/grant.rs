@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::bounds::Bounds;
 use super::error::{PolicyError, Setting};
-use super::pattern::NamePattern;
 use super::prefix::Prefix;
 use crate::name::NAME_BYTES_MAX;
+use crate::pattern::NamePattern;
 
 /// One of the three primitives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -10,7 +10,6 @@ mod error;
 mod file;
 mod grant;
 mod names;
-mod pattern;
 mod place;
 mod plugin;
 #[expect(clippy::module_inception, reason = "the type that the module is about")]
@@ -27,7 +26,6 @@ pub use error::PolicyError;
 #[cfg(feature = "policy-file")]
 pub use file::Policies;
 pub use grant::{Grant, Primitive};
-pub use pattern::NamePattern;
 pub(crate) use place::{Allowed, Place};
 pub use plugin::{PLUGIN_BYTES_MAX, PluginId};
 pub use policy::{Policy, PolicyBuilder};

@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::bounds::{Bounds, TermBounds};
 use super::error::{PolicyError, Setting};
 use super::grant::{Grant, Primitive};
-use super::pattern::NamePattern;
 use super::rate::Rate;
 use crate::invalid::{Argument, Invalid};
 use crate::name::{NAME_BYTES_MAX, Name, check_text};
+use crate::pattern::NamePattern;
 use crate::terms::{NOTE_BYTES_MAX, OWNER_BYTES_MAX};
 
 /// What one plugin may do: what is not granted is denied.

@@ -11,15 +11,18 @@ use super::connection::{Link, Repeat, Request, Source};
 use super::error::Failure;
 use super::inbox::Inbox;
 use super::keys::{self, Keys};
+use super::listing;
 use super::replies::{self, NOTE_FOLLOWS};
 use super::scripts::{Script, Scripts};
 use crate::backend::{Backend, Extend, Properties, Refresh, Refreshed, Reply};
 use crate::error::{Applied, BackendError, Error, Loss, Operation};
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
+use crate::listing::{Cursor, Page};
 use crate::name::Key;
+use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, KeyView, Mode};
-use crate::wake::Watch;
+use crate::wake::{Hearing, Tell, Watch};
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
@@ -214,7 +217,10 @@ impl Inner {
     async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, BackendError> {
         let mut request = self.on(&self.scripts.revoke, key, Repeat::Never);
         request.add().arg(slot.map_or(-1, i64::from));
-        Ok(replies::revoked(&self.send(request).await?)?)
+        let revoked = replies::revoked(&self.send(request).await?)?;
+        // Who has holds here is told, also where the channel is not heard just now.
+        self.inbox.revoked(&revoked);
+        Ok(u32::try_from(revoked.len()).unwrap_or(u32::MAX))
     }
 
     async fn inspect(&self, key: &Key) -> Result<KeyView, BackendError> {
@@ -319,6 +325,10 @@ impl Backend for RedisBackend {
         Reply::new(self.0.inspect(key))
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        Reply::new(listing::page(&self.0.link, &self.0.keys, names, after))
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         Reply::new(self.0.admit(target, fence))
     }
@@ -329,6 +339,10 @@ impl Backend for RedisBackend {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.0.inbox.watch(&self.0.keys, key, holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.0.inbox.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

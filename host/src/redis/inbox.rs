@@ -14,7 +14,7 @@ use super::connection::{Link, Source};
 use super::keys::Keys;
 use crate::holder::HolderId;
 use crate::name::Key;
-use crate::wake::{Wakes, Watch};
+use crate::wake::{Hearing, Tell, Wakes, Watch};
 
 use channels::Channels;
 
@@ -34,6 +34,8 @@ struct Ear {
     name: String,
     wakes: Wakes,
     channels: Channels,
+    /// On which is heard whose holds were revoked.
+    revoked: String,
     source: Source,
     link: Arc<Link>,
     /// Why it last could not listen.
@@ -54,8 +56,8 @@ impl Inbox {
         if !source.is_cluster() {
             channels.add(&[&keys.channel(), &*name].concat());
         }
-        let (wakes, failure) = Default::default();
-        let ear = Ear { name, wakes, channels, source, link, failure };
+        let (revoked, (wakes, failure)) = (keys.revoked_channel(), Default::default());
+        let ear = Ear { name, wakes, channels, revoked, source, link, failure };
         Inbox { ear: Arc::new(ear), task: Mutex::default() }
     }
 
@@ -86,6 +88,16 @@ impl Inbox {
         let listening = Listening { ear: Arc::clone(&self.ear), channel };
         self.ear.channels.add(&listening.channel);
         watch.with(listening)
+    }
+
+    /// Listens for holds that are revoked.
+    pub(super) fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.ear.wakes.on_revoked(tell)
+    }
+
+    /// These were revoked by this process.
+    pub(super) fn revoked(&self, holders: &[HolderId]) {
+        self.ear.wakes.revoked(holders);
     }
 
     /// Returns when what is written for a waiter of this key is heard: at once, where nobody

@@ -1,9 +1,13 @@
 //! What things are called in Redis.
 
+use percent_encoding::percent_decode_str;
 use redis::Cmd;
 
 use crate::fence::Target;
 use crate::name::{Key, Kind, Name};
+
+const LEASE: &str = "lease:";
+const SEMAPHORE: &str = "semaphore:";
 
 /// The names under one prefix.
 #[derive(Debug)]
@@ -43,6 +47,37 @@ impl Keys {
         channel
     }
 
+    /// On what every process hears whose holds were revoked. Its last part is no inbox's name.
+    pub(super) fn revoked_channel(&self) -> String {
+        format!("{}wake:revoked", self.prefix)
+    }
+
+    /// What `SCAN` finds the records of these names by, and more.
+    pub(super) fn records_like(&self, prefix_of_names: &str) -> String {
+        let mut pattern = String::with_capacity(self.prefix.len() + prefix_of_names.len() + 16);
+        escape_glob(&self.prefix, &mut pattern);
+        pattern.push_str("*:{");
+        let mut tag = String::new();
+        write_tag(prefix_of_names, &mut tag);
+        escape_glob(&tag, &mut pattern);
+        pattern.push('*');
+        pattern
+    }
+
+    /// The key whose record is called so; none where it is something else.
+    pub(super) fn key_of(&self, record: &str) -> Option<Key> {
+        let (kind, tag) = record.strip_prefix(&*self.prefix)?.split_once('{')?;
+        let kind = match kind {
+            LEASE => Kind::Lease,
+            SEMAPHORE => Kind::Semaphore,
+            _ => return None,
+        };
+        let name = percent_decode_str(tag.strip_suffix('}')?).decode_utf8().ok()?;
+        let key = Key { kind, name: Name::new(name).ok()? };
+        // Not a name that only looks like one of these.
+        (self.record(&key) == record).then_some(key)
+    }
+
     /// What is written to see that replicas follow, in a key's own slot of a cluster.
     pub(super) fn confirm(&self, key: &Key) -> String {
         self.tagged("confirm:", &key.name)
@@ -56,15 +91,30 @@ impl Keys {
         tagged.push_str(&self.prefix);
         tagged.push_str(what);
         tagged.push('{');
-        for c in name.chars() {
-            match c {
-                '%' => tagged.push_str("%25"),
-                '}' => tagged.push_str("%7D"),
-                other => tagged.push(other),
-            }
-        }
+        write_tag(name, &mut tagged);
         tagged.push('}');
         tagged
+    }
+}
+
+/// A name, or the beginning of one, as it stands in a hash tag.
+fn write_tag(name: &str, tagged: &mut String) {
+    for c in name.chars() {
+        match c {
+            '%' => tagged.push_str("%25"),
+            '}' => tagged.push_str("%7D"),
+            other => tagged.push(other),
+        }
+    }
+}
+
+/// A text as itself in a pattern.
+fn escape_glob(text: &str, pattern: &mut String) {
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '^' | '-' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
     }
 }
 
@@ -98,8 +148,8 @@ pub(super) fn slot(key: &str) -> u16 {
 
 fn kind(key: &Key) -> &'static str {
     match key.kind {
-        Kind::Lease => "lease:",
-        Kind::Semaphore => "semaphore:",
+        Kind::Lease => LEASE,
+        Kind::Semaphore => SEMAPHORE,
     }
 }
 
@@ -123,6 +173,23 @@ mod tests {
         ] {
             assert_eq!(record("p:", name), expected);
         }
+    }
+
+    #[test]
+    fn a_record_tells_its_key() {
+        let keys = Keys::new("p:".to_owned());
+        for name in ["a", "{a}", "}{", "a{b}c", "a%7Db", "%257D", "*?[x]", " ", "a:line"] {
+            for kind in [Kind::Lease, Kind::Semaphore] {
+                let key = Key { kind, name: Name::new(name).unwrap() };
+                assert_eq!(keys.key_of(&keys.record(&key)), Some(key));
+            }
+        }
+        for other in
+            ["p:lease:{a}:line", "q:lease:{a}", "p:fence:{a}", "p:lease:{%7d}", "p:lease:{}"]
+        {
+            assert_eq!(keys.key_of(other), None, "{other}");
+        }
+        assert_eq!(keys.records_like("a*}"), "p:*:{a\\*%7D*");
     }
 
     /// Figures of the cluster specification of Redis, and of CLUSTER KEYSLOT.

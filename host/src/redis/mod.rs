@@ -9,6 +9,7 @@ mod connection;
 mod error;
 mod inbox;
 mod keys;
+mod listing;
 mod replies;
 mod scripts;
 mod url;

@@ -8,6 +8,7 @@ use super::error::Failure;
 use crate::backend::Refreshed;
 use crate::error::Loss;
 use crate::fence::{Fence, Verdict};
+use crate::holder::HolderId;
 use crate::spec::{Answer, Ask, End, Granted, HolderView, KeyView, WaiterView};
 use crate::terms::{Limit, Note, Owner};
 
@@ -67,8 +68,11 @@ pub(super) fn released(reply: &Value) -> Read<Result<(), Loss>> {
     })
 }
 
-pub(super) fn revoked(reply: &Value) -> Read<u32> {
-    small(number(reply)?)
+/// Whose holds were revoked.
+pub(super) fn revoked(reply: &Value) -> Read<Vec<HolderId>> {
+    let Value::BulkString(bytes) = reply else { return Err(Failure::reply(reply)) };
+    let (ids, []) = bytes.as_chunks() else { return Err(Failure::reply(reply)) };
+    Ok(ids.iter().map(|id| HolderId::from_bytes(*id)).collect())
 }
 
 pub(super) fn verdict(reply: &Value) -> Read<Verdict> {

@@ -82,20 +82,25 @@ impl KeyState {
         Change { answer: (), wake }
     }
 
-    /// Ends the grant in one slot, or all of them; answers how many. Each victim's next refresh is
+    /// Ends the grant in one slot, or all of them; answers whose. Each victim's next refresh is
     /// answered [`Loss::Revoked`].
-    pub fn revoke(&mut self, slot: Option<u32>, now: Timestamp, rules: &Rules) -> Change<u32> {
+    pub fn revoke(
+        &mut self,
+        slot: Option<u32>,
+        now: Timestamp,
+        rules: &Rules,
+    ) -> Change<Vec<HolderId>> {
         let mut wake = self.lapse(now, rules);
         let slots: Vec<u32> = match slot {
             Some(slot) => vec![slot],
             None => self.grants.iter().map(|(slot, _)| slot).collect(),
         };
-        let mut revoked = 0;
+        let mut revoked = Vec::new();
         for slot in slots {
             if let Some(grant) = self.grants.take(slot) {
                 self.departed.add(grant.holder, Loss::Revoked, grant.expires_at);
                 self.last_end_us = self.last_end_us.max(now.as_micros());
-                revoked += 1;
+                revoked.push(grant.holder);
             }
         }
         wake.extend(self.settle(now, rules));

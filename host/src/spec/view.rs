@@ -47,7 +47,20 @@ pub struct WaiterView {
     pub waited_for: Duration,
 }
 
+impl KeyView {
+    /// Whether nobody holds and nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.holders.is_empty() && self.waiters.is_empty()
+    }
+}
+
 impl KeyState {
+    /// Whether anybody holds or waits, without those who lapsed by `now`.
+    pub fn in_use(&self, now: Timestamp) -> bool {
+        self.grants.iter().any(|(_, grant)| grant.expires_at > now)
+            || self.line.iter().any(|ticket| ticket.lapses_at > now)
+    }
+
     /// Shows who holds and who waits, without those who lapsed by `now`.
     pub fn view(&self, now: Timestamp) -> KeyView {
         let live = self.grants.iter().filter(|(_, grant)| grant.expires_at > now);

@@ -7,6 +7,7 @@ use super::carry::{Carrier, Repeat, Role, Work};
 use super::config::SqlConfig;
 use super::error::Failure;
 use super::forget::Forgetting;
+use super::listing::Range;
 use super::migrations;
 use super::poll::Ear;
 use super::store::Holding;
@@ -15,9 +16,11 @@ use crate::backend::{Backend, Properties, Refresh, Refreshed, Reply};
 use crate::error::{BackendError, Error, Loss, Operation};
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
+use crate::listing::{Cursor, Page};
 use crate::name::Key;
+use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, Change, KeyView, Mode};
-use crate::wake::{Wakes, Watch};
+use crate::wake::{Hearing, Tell, Wakes, Watch};
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
@@ -87,6 +90,13 @@ fn woken<T>(wakes: &Wakes, Change { answer, wake }: Change<T>) -> T {
     answer
 }
 
+/// Whose holds were revoked, once those of this process were told.
+fn told(wakes: &Wakes, revoked: Change<Vec<HolderId>>) -> Vec<HolderId> {
+    let revoked = woken(wakes, revoked);
+    wakes.revoked(&revoked);
+    revoked
+}
+
 impl Inner {
     async fn change<Input, T>(
         &self,
@@ -152,14 +162,24 @@ impl Inner {
 
     async fn revoke(&self, key: &Key, slot: Option<u32>) -> Result<u32, BackendError> {
         let how = (Role::Any, Repeat::Never);
-        self.change(how, (key.clone(), slot), |store, (key, slot), attempt| {
-            store.revoke(key, *slot, attempt)
-        })
-        .await
+        let work: Work<(Key, Option<u32>), _> =
+            |store, (key, slot), attempt| store.revoke(key, *slot, attempt);
+        let revoked = self.carrier.carry(how, (key.clone(), slot), work, told).await?;
+        Ok(u32::try_from(revoked.len()).unwrap_or(u32::MAX))
     }
 
     async fn inspect(&self, key: &Key) -> Result<KeyView, BackendError> {
         self.read(key.clone(), |store, key, attempt| store.inspect(key, attempt)).await
+    }
+
+    async fn list(
+        &self,
+        names: &NamePattern,
+        after: Option<&Cursor>,
+    ) -> Result<Page, BackendError> {
+        let range = Range::of(names, after)?;
+        let looked = self.read(range.clone(), |store, range, attempt| store.list(range, attempt));
+        Ok(range.page(names, looked.await?)?)
     }
 
     async fn admit(&self, target: &Target, fence: Fence) -> Result<Verdict, BackendError> {
@@ -216,6 +236,10 @@ impl Backend for SqlBackend {
         Reply::new(self.0.inspect(key))
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        Reply::new(self.0.list(names, after))
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         Reply::new(self.0.admit(target, fence))
     }
@@ -228,6 +252,10 @@ impl Backend for SqlBackend {
         let watch = self.0.wakes.watch(holder);
         self.0.ear.start();
         watch
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.0.wakes.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -15,7 +15,13 @@ pub(super) struct Migration {
 /// The migrations of one database, whose folder has a file for each.
 macro_rules! of {
     ($folder:literal) => {
-        $crate::sql::migrations::each!($folder, 1 "0001_grants", 2 "0002_lines", 3 "0003_guards")
+        $crate::sql::migrations::each!(
+            $folder,
+            1 "0001_grants",
+            2 "0002_lines",
+            3 "0003_guards",
+            4 "0004_revocations"
+        )
     };
 }
 pub(super) use of;
@@ -32,7 +38,7 @@ macro_rules! each {
 pub(super) use each;
 
 /// The number of the last.
-pub(super) const LATEST: i64 = 3;
+pub(super) const LATEST: i64 = 4;
 
 /// Fails where the tables are of a later version.
 pub(super) fn check(stored: Option<i64>) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ mod carry;
 mod config;
 mod error;
 mod forget;
+mod listing;
 mod migrations;
 #[cfg(feature = "mysql")]
 mod mysql;

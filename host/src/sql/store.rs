@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::attempt::Attempt;
 use super::error::Failure;
+use super::listing::{Looked, Range};
 use crate::backend::{Refresh, Refreshed};
 use crate::error::Loss;
 use crate::fence::{Fence, Target, Verdict};
@@ -35,14 +36,17 @@ pub(super) trait Store: Debug + Send + Sync + 'static {
 
     fn leave<'a>(&'a self, of: &'a Holding, attempt: &'a Attempt) -> Doing<'a, Change<()>>;
 
+    /// Answers whose grants it ended.
     fn revoke<'a>(
         &'a self,
         key: &'a Key,
         slot: Option<u32>,
         attempt: &'a Attempt,
-    ) -> Doing<'a, Change<u32>>;
+    ) -> Doing<'a, Change<Vec<HolderId>>>;
 
     fn inspect<'a>(&'a self, key: &'a Key, attempt: &'a Attempt) -> Doing<'a, KeyView>;
+
+    fn list<'a>(&'a self, range: &'a Range, attempt: &'a Attempt) -> Doing<'a, Vec<Looked>>;
 
     fn admit<'a>(
         &'a self,

@@ -1,11 +1,12 @@
 //! A backend that counts how often it is asked to refresh.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Fence, HolderId, Key, Loss, MemoryBackend, MemoryConfig, Properties, Refresh,
-    Refreshed, Reply, Target, Verdict, Watch,
+    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, MemoryBackend, MemoryConfig, NamePattern,
+    Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
 /// Memory, its refreshes counted.
@@ -70,6 +71,10 @@ impl Backend for Counting {
         self.memory.inspect(key)
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        self.memory.list(names, after)
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         self.memory.admit(target, fence)
     }
@@ -80,6 +85,10 @@ impl Backend for Counting {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.memory.watch(key, holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.memory.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -5,6 +5,7 @@ mod guarding;
 mod keeping;
 mod leasing;
 mod line;
+mod listing;
 mod owners;
 mod patience;
 mod refreshing;
@@ -20,6 +21,7 @@ pub const ALL: &[(&str, &[Case<World>])] = &[
     ("keeping", keeping::CASES),
     ("leasing", leasing::CASES),
     ("line", line::CASES),
+    ("listing", listing::CASES),
     ("owners", owners::CASES),
     ("patience", patience::CASES),
     ("refreshing", refreshing::CASES),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Applied, Backend, BackendError, Clock, Fence, HolderId, Key, Loss, Properties, Refresh,
-    Refreshed, Reply, Target, Verdict, Watch,
+    Applied, Backend, BackendError, Clock, Cursor, Fence, Hearing, HolderId, Key, Loss,
+    NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 use rand::rngs::SmallRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -215,6 +215,10 @@ impl Backend for Faulty {
         Reply::new(async move { self.inner().inspect(key).await })
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        self.with_fault(async move |inner: Arc<dyn Backend>| inner.list(names, after).await)
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         self.with_fault(async move |inner: Arc<dyn Backend>| inner.admit(target, fence).await)
     }
@@ -225,6 +229,11 @@ impl Backend for Faulty {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner().watch(key, holder)
+    }
+
+    /// What the backend tells without a fault comes without one.
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.inner().on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Change, GuardState, KeyState, KeyView, Rules};
 use leases::{
-    Applied, Backend, BackendError, Clock, Extend, Fence, HolderId, Key, Loss, Properties, Refresh,
-    Refreshed, Reply, Target, Timestamp, Verdict, Wakes, Watch,
+    Applied, Backend, BackendError, Clock, Cursor, Extend, Fence, Hearing, HolderId, Key, Loss,
+    NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Timestamp, Verdict,
+    Wakes, Watch,
 };
 use rand::RngExt as _;
 use tokio::sync::oneshot;
@@ -166,15 +167,29 @@ impl Backend for Remote {
 
     fn revoke<'a>(&'a self, key: &'a Key, slot: Option<u32>) -> Reply<'a, u32> {
         let key = key.clone();
-        self.send(move |server, now| {
+        let revoked = self.send(move |server, now| {
             let rules = server.rules;
             server.key(key).revoke(slot, now, &rules)
+        });
+        Reply::new(async move {
+            let revoked = revoked.await?;
+            self.wakes.revoked(&revoked);
+            Ok(revoked.len() as u32)
         })
     }
 
     fn inspect<'a>(&'a self, key: &'a Key) -> Reply<'a, KeyView> {
         let key = key.clone();
         self.send(move |server, now| told(server.key(key).view(now)))
+    }
+
+    fn list<'a>(&'a self, names: &'a NamePattern, _after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        let names = names.clone();
+        self.send(move |server, now| {
+            let named = |key: &Key| names.matches(key.name.as_str());
+            let used = server.keys.iter().filter(|(key, state)| named(key) && state.in_use(now));
+            told(Page { keys: used.map(|(key, _)| key.clone()).collect(), next: None })
+        })
     }
 
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
@@ -189,6 +204,10 @@ impl Backend for Remote {
 
     fn watch(&self, _key: &Key, holder: HolderId) -> Watch {
         self.wakes.watch(holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.wakes.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

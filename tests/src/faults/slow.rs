@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, BackendError, Fence, HolderId, Key, Loss, Properties, Refresh, Refreshed, Reply,
-    Target, Verdict, Watch,
+    Backend, BackendError, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page,
+    Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
 /// A backend whose every operation takes some polls before it is applied, and some more before its
@@ -80,6 +80,10 @@ impl Backend for Slow {
         self.inner.inspect(key)
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        self.slowly(async move || self.inner.list(names, after).await)
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         self.slowly(async move || self.inner.admit(target, fence).await)
     }
@@ -90,6 +94,10 @@ impl Backend for Slow {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner.watch(key, holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.inner.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

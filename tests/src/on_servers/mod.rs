@@ -14,6 +14,7 @@ mod lines;
 pub mod names;
 mod outages;
 mod pools;
+mod revoked;
 mod rights;
 mod runtimes;
 mod secrets;
@@ -54,6 +55,7 @@ pub const ALL: &[Area] = &[
     Area::new("names", &[], names::CASES),
     Area::new("outages", &[Need::Server], outages::CASES),
     Area::new("pools", &[Need::Pools], pools::CASES),
+    Area::new("revoked", &[Need::Server, Need::Wakes], revoked::CASES),
     Area::new("rights", &[Need::Tables, Need::Logins], rights::CASES),
     Area::new("runtimes", &[], runtimes::CASES),
     Area::new("secrets", &[Need::Server, Need::Logins], secrets::CASES),

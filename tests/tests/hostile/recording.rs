@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Fence, HolderId, Key, Loss, Properties, Refresh, Refreshed, Reply, Target, Verdict,
-    Watch,
+    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties, Refresh,
+    Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
 /// A backend that remembers the keys and targets of everything but looks at it.
@@ -87,6 +87,10 @@ impl Backend for Recording {
         self.inner.inspect(key)
     }
 
+    fn list<'a>(&'a self, names: &'a NamePattern, after: Option<&'a Cursor>) -> Reply<'a, Page> {
+        self.inner.list(names, after)
+    }
+
     fn admit<'a>(&'a self, target: &'a Target, fence: Fence) -> Reply<'a, Verdict> {
         self.target(target);
         self.inner.admit(target, fence)
@@ -99,6 +103,10 @@ impl Backend for Recording {
 
     fn watch(&self, key: &Key, holder: HolderId) -> Watch {
         self.inner.watch(key, holder)
+    }
+
+    fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
+        self.inner.on_revoked(tell)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::invalid::Invalid;
+use crate::pattern::NamePattern;
 use crate::policy::error::{PolicyError, Setting};
 use crate::policy::grant::{Grant, Primitive};
-use crate::policy::pattern::NamePattern;
 use crate::policy::policy::{Policy, PolicyBuilder};
 use crate::policy::prefix::Prefix;
 use crate::policy::rate::Rate;

@@ -108,7 +108,13 @@ impl Link {
             };
             let command = text.as_ref().unwrap_or(&request.command);
             let unanswered = Unanswered { link: self, number, sent_at: Instant::now() };
-            let Ok(answer) = timeout_at(deadline, connection.send(command)).await else {
+            let sending = async {
+                match request.node() {
+                    Some(slot) => connection.send_to(slot, command).await,
+                    None => connection.send(command).await,
+                }
+            };
+            let Ok(answer) = timeout_at(deadline, sending).await else {
                 self.give_up(number);
                 return Err(Failure::NoAnswer(self.timeout));
             };

@@ -10,6 +10,8 @@ pub(in super::super) struct Request<'a> {
     pub(super) command: Cmd,
     repeat: Repeat,
     script: Option<&'a Script>,
+    /// The node that it goes to, by a slot; none for the one that has its keys.
+    node: Option<u16>,
 }
 
 /// Whether a command may be sent again when it may have been carried out.
@@ -24,12 +26,21 @@ pub(in super::super) enum Repeat {
 impl<'a> Request<'a> {
     /// A script, without its keys and arguments yet.
     pub(in super::super) fn script(script: &'a Script, repeat: Repeat) -> Self {
-        Request { command: script.by_hash(), repeat, script: Some(script) }
+        Request { command: script.by_hash(), repeat, script: Some(script), node: None }
     }
 
     /// Any other command.
     pub(in super::super) fn command(command: Cmd) -> Self {
-        Request { command, repeat: Repeat::Freely, script: None }
+        Request { command, repeat: Repeat::Freely, script: None, node: None }
+    }
+
+    /// Any command, to the node of a cluster that has this slot.
+    pub(in super::super) fn to_node_of(slot: u16, command: Cmd) -> Self {
+        Request { node: Some(slot), ..Request::command(command) }
+    }
+
+    pub(super) fn node(&self) -> Option<u16> {
+        self.node
     }
 
     pub(in super::super) fn repeat(&self) -> Repeat {

@@ -111,6 +111,28 @@ impl Connection {
         reply?.extract_error()
     }
 
+    /// Sends a command to the node of a cluster that has this slot. Elsewhere there is one node.
+    pub(super) async fn send_to(&mut self, slot: u16, command: &Cmd) -> RedisResult<Value> {
+        let reply = match self {
+            Connection::Node(connection) => connection.req_packed_command(command).await,
+            Connection::Cluster(connection) => {
+                connection.route_command(command.clone(), to_master_of(slot)).await
+            }
+        };
+        reply?.extract_error()
+    }
+
+    /// Subscribes to a channel that every node of a cluster has.
+    pub(in super::super) async fn subscribe_everywhere(
+        &mut self,
+        channel: &str,
+    ) -> RedisResult<()> {
+        match self {
+            Connection::Node(connection) => connection.subscribe(channel).await,
+            Connection::Cluster(connection) => connection.subscribe(channel).await,
+        }
+    }
+
     /// Subscribes to a channel; in a cluster, to one that stays in its slot.
     pub(in super::super) async fn subscribe(&mut self, channel: &str) -> RedisResult<()> {
         match self {
@@ -146,9 +168,7 @@ impl Connection {
         let reply = match self {
             Connection::Node(connection) => connection.req_packed_command(&wait).await?,
             Connection::Cluster(connection) => {
-                let route = Route::new(keys::slot(key), SlotAddr::Master);
-                let node = SingleNodeRoutingInfo::SpecificNode(route);
-                connection.route_command(wait, RoutingInfo::SingleNode(node)).await?
+                connection.route_command(wait, to_master_of(keys::slot(key))).await?
             }
         };
         redis::from_redis_value(reply).map_err(Into::into)
@@ -187,6 +207,11 @@ impl Connection {
             Ok(_) => Ok(()),
         }
     }
+}
+
+fn to_master_of(slot: u16) -> RoutingInfo {
+    let route = Route::new(slot, SlotAddr::Master);
+    RoutingInfo::SingleNode(SingleNodeRoutingInfo::SpecificNode(route))
 }
 
 fn sentinel(config: &RedisConfig, sentinels: &[Address], service: &str) -> RedisResult<Source> {

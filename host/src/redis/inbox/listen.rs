@@ -79,8 +79,13 @@ impl<'a> Session<'a> {
         }
         // Whoever was to be woken while nobody listened.
         wakes.wake_all();
+        let connection = self.connection.clone();
+        let hearing_revoked = hear_revoked(connection, &self.ear.revoked, link.timeout());
+        tokio::pin!(hearing_revoked);
+        let mut hears_revoked = false;
         loop {
             tokio::select! {
+                () = &mut hearing_revoked, if !hears_revoked => hears_revoked = true,
                 push = pushed.recv() => match push {
                     Some(push) if self.goes_on(&push) => self.hear(push),
                     _ => return Why::Disconnected,
@@ -103,11 +108,17 @@ impl<'a> Session<'a> {
 
     fn hear(&mut self, PushInfo { kind, data }: PushInfo) {
         match (kind, data.as_slice()) {
-            (PushKind::Message | PushKind::SMessage, [_, Value::BulkString(holders)]) => {
+            (
+                PushKind::Message | PushKind::SMessage,
+                [Value::BulkString(channel), Value::BulkString(holders)],
+            ) => {
                 let (holders, _) = holders.as_chunks::<16>();
                 let holders: Vec<_> =
                     holders.iter().map(|bytes| HolderId::from_bytes(*bytes)).collect();
-                self.ear.wakes.wake(&holders);
+                match *channel == *self.ear.revoked.as_bytes() {
+                    true => self.ear.wakes.revoked(&holders),
+                    false => self.ear.wakes.wake(&holders),
+                }
             }
             (PushKind::SSubscribe, [Value::BulkString(channel), ..]) => {
                 let first = str::from_utf8(channel).is_ok_and(|it| self.unconfirmed.remove(it));
@@ -153,6 +164,21 @@ impl<'a> Session<'a> {
 
     async fn ping(&mut self) -> RedisResult<()> {
         timeout(self.ear.link.timeout(), self.connection.ping()).await.map_err(timed_out)?
+    }
+}
+
+/// Returns when it is heard whose holds are revoked. What is told before that is learned by the next
+/// refresh: wake-ups do not wait for it, and do not end with it.
+async fn hear_revoked(mut connection: Connection, channel: &str, within: Duration) {
+    let mut pause = PAUSE_MIN;
+    loop {
+        match timeout(within, connection.subscribe_everywhere(channel)).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => tracing::debug!(%error, "revocations are not heard yet"),
+            Err(_) => tracing::debug!("revocations are not heard yet"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSE_MAX);
     }
 }
 

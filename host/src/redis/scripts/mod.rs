@@ -4,6 +4,7 @@
 use redis::Cmd;
 
 use super::config::{RedisConfig, Servers};
+use super::keys::Keys;
 use crate::name::Kind;
 use crate::spec::Rules;
 
@@ -111,6 +112,7 @@ fn head(config: &RedisConfig) -> String {
     let (claim_time, retention) = (claim_time.as_micros(), config.retention.as_micros());
     // In a cluster a plain message goes to every node, so it is one in the slot of the key.
     let wake = quoted(&format!("{}wake:", config.prefix));
+    let revoked = quoted(&Keys::new(config.prefix.clone()).revoked_channel());
     let wake = match config.servers {
         Servers::Cluster(_) => {
             let behind_prefix = config.prefix.len() + 1;
@@ -125,6 +127,7 @@ fn head(config: &RedisConfig) -> String {
     format!(
         "local claim_time, line_max, retention = {claim_time}, {line_max}, {retention}\n\
          local publish, channel = {wake}\n\
+         local told_revoked = {revoked}\n\
          {clock}"
     )
 }

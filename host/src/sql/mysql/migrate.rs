@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, MySqlConnection, Row as _};
 use crate::sql::error::Failure;
 use crate::sql::migrations::{self, Migration};
 
-const MIGRATIONS: [Migration; 3] = migrations::of!("mysql");
+const MIGRATIONS: [Migration; 4] = migrations::of!("mysql");
 
 /// Where it is written down which were applied.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS leases_migrations (

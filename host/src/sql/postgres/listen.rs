@@ -23,7 +23,10 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// A connection that told nothing for this long is asked whether it still is one.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
-/// Listens on this process's own channel.
+/// On which every process hears whose holds were revoked.
+const REVOKED: &str = "leases:revoked";
+
+/// Listens on this process's own channel, and on the one that all have.
 pub(super) struct Listener {
     options: PgConnectOptions,
     channel: String,
@@ -55,7 +58,7 @@ impl Listener {
         let pool = pool.acquire_timeout(self.timeout).connect_lazy_with(self.options.clone());
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
-        listener.listen(&self.channel).await?;
+        listener.listen_all([&*self.channel, REVOKED]).await?;
         Ok(listener)
     }
 
@@ -63,7 +66,10 @@ impl Listener {
     async fn hear(&self, mut listener: PgListener) -> Result<(), sqlx::Error> {
         loop {
             match timeout(SILENCE_MAX, listener.try_recv()).await {
-                Ok(Ok(Some(told))) => self.wakes.wake(&holders(told.payload())),
+                Ok(Ok(Some(told))) => match told.channel() {
+                    REVOKED => self.wakes.revoked(&holders(told.payload())),
+                    _ => self.wakes.wake(&holders(told.payload())),
+                },
                 Ok(Ok(None)) => return Ok(()),
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {

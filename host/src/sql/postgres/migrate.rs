@@ -6,7 +6,7 @@ use crate::sql::attempt::Loan;
 use crate::sql::error::Failure;
 use crate::sql::migrations::{self, Migration};
 
-const MIGRATIONS: [Migration; 3] = migrations::of!("postgres");
+const MIGRATIONS: [Migration; 4] = migrations::of!("postgres");
 
 /// Where it is written down which were applied.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS leases_migrations (

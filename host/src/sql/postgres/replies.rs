@@ -11,6 +11,7 @@ use crate::fence::{Fence, Verdict};
 use crate::holder::HolderId;
 use crate::spec::{Answer, Ask, Change, End, Granted, HolderView, KeyView, WaiterView};
 use crate::sql::error::Failure;
+use crate::sql::listing::Looked;
 use crate::terms::{Limit, Note, Owner};
 
 /// Every answer is what a function of this version says; anything else is a failure.
@@ -69,8 +70,14 @@ pub(super) fn released(row: &PgRow) -> Read<Change<Result<(), Loss>>> {
     Ok(Change { answer, wake: holders(woken)? })
 }
 
-pub(super) fn revoked(row: &PgRow) -> Read<u32> {
-    small(get(row, "revoked")?)
+/// Whose grants were revoked.
+pub(super) fn revoked(row: &PgRow) -> Read<Vec<HolderId>> {
+    holders(&get::<Vec<u8>, _>(row, "ended")?)
+}
+
+/// A name, and whether it is in use.
+pub(super) fn looked(row: &PgRow) -> Read<Looked> {
+    Ok(Looked { name: get(row, "name")?, used: get(row, "used")? })
 }
 
 /// Whom of this process to wake.

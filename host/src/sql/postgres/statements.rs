@@ -12,8 +12,9 @@ pub(super) const REFRESH: &str = "SELECT code, ends_in, bounded, woken \
     FROM leases_refresh($1, $2, $3, $4, $5, $6, $7) ORDER BY number";
 pub(super) const RELEASE: &str = include_str!("release.sql");
 pub(super) const LEAVE: &str = "SELECT woken FROM leases_leave($1, $2, $3, $4, $5, $6) AS woken";
-pub(super) const REVOKE: &str = "SELECT revoked, woken FROM leases_revoke($1, $2, $3, $4, $5)";
+pub(super) const REVOKE: &str = "SELECT * FROM leases_revoke($1, $2, $3, $4, $5)";
 pub(super) const INSPECT: &str = include_str!("inspect.sql");
+pub(super) const LIST: &str = include_str!("list.sql");
 pub(super) const ADMIT: &str = "SELECT leases_admit($1, $2, $3, $4)";
 pub(super) const CURRENT: &str = "SELECT greatest FROM leases_guards WHERE name = $1 AND slot = $2";
 pub(super) const WOKEN: &str = "SELECT holder FROM leases_tickets WHERE inbox = $1 AND woken";

@@ -15,6 +15,7 @@ use crate::name::Key;
 use crate::spec::{Answer, Ask, Change, KeyView, Mode};
 use crate::sql::attempt::{Attempt, Connections};
 use crate::sql::error::Failure;
+use crate::sql::listing::{LOOKED_AT, Looked, Range};
 use crate::sql::store::{
     Doing, Forgotten, Holding, LATE, LOOKED_AT_MAX, Store, guarded_slot, kind, micros,
 };
@@ -177,7 +178,7 @@ impl Store for PostgresStore {
         key: &'a Key,
         slot: Option<u32>,
         attempt: &'a Attempt,
-    ) -> Doing<'a, Change<u32>> {
+    ) -> Doing<'a, Change<Vec<HolderId>>> {
         Box::pin(async move {
             // A slot that no row can have is one that nobody holds.
             let slot = slot.map(|slot| i32::try_from(slot).unwrap_or(-1));
@@ -193,6 +194,20 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let arguments = [Arg::Small(kind(key.kind)), name(key), self.told()];
             replies::view(&self.rows(attempt, statements::INSPECT, &arguments).await?)
+        })
+    }
+
+    fn list<'a>(&'a self, range: &'a Range, attempt: &'a Attempt) -> Doing<'a, Vec<Looked>> {
+        Box::pin(async move {
+            let arguments = [
+                Arg::Small(range.kind()),
+                Arg::Text(Some(&range.first)),
+                Arg::Text(Some(&range.last)),
+                Arg::Int(Some(LOOKED_AT)),
+                self.told(),
+            ];
+            let rows = self.rows(attempt, statements::LIST, &arguments).await?;
+            rows.iter().map(replies::looked).collect()
         })
     }
 

@@ -55,10 +55,10 @@ impl<D: Dialect> Link<'_, D> {
         &mut self,
         key: &Key,
         slot: Option<u32>,
-    ) -> Result<Change<u32>, Failure> {
+    ) -> Result<Change<Vec<HolderId>>, Failure> {
         let revoke = |state: &mut KeyState, now, rules: &Rules| state.revoke(slot, now, rules);
         let change = self.change(key, Reads::AllHolds, None, revoke).await?;
-        Ok(change.unwrap_or(Change { answer: 0, wake: Vec::new() }))
+        Ok(change.unwrap_or(Change { answer: Vec::new(), wake: Vec::new() }))
     }
 
     /// Whose asks are refused from now on: this holder's, if one of them may yet come.

@@ -2,13 +2,14 @@
 
 use super::link::{Dialect, Link};
 use super::load::name;
-use super::row::Row;
+use super::row::{Row, strange};
 use super::script::Arg;
 use crate::fence::{Fence, Target, Verdict};
 use crate::holder::HolderId;
 use crate::name::Key;
 use crate::spec::{HolderView, KeyView, WaiterView};
 use crate::sql::error::Failure;
+use crate::sql::listing::{LOOKED_AT, Looked, Range};
 use crate::sql::store::{guarded_slot, kind};
 
 impl<D: Dialect> Link<'_, D> {
@@ -61,6 +62,23 @@ impl<D: Dialect> Link<'_, D> {
             }
         }
         Ok(view)
+    }
+
+    pub(super) async fn list(&mut self, range: &Range) -> Result<Vec<Looked>, Failure> {
+        let mut script = self.script();
+        let arguments = [
+            Arg::Number(range.kind().into()),
+            Arg::Bytes(range.first.as_bytes()),
+            Arg::Bytes(range.last.as_bytes()),
+            Arg::Number(LOOKED_AT.into()),
+        ];
+        let keys = script.add(&self.store.statements().list, &arguments);
+        let answers = self.run(script).await?;
+        let looked = |row: &Row| {
+            let name = row.text(0)?.ok_or_else(|| strange("name", "none"))?.to_owned();
+            Ok(Looked { name, used: row.is_true(1)? })
+        };
+        answers.rows(keys).iter().map(looked).collect()
     }
 
     pub(super) async fn woken(&mut self) -> Result<Vec<HolderId>, Failure> {

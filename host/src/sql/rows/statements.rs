@@ -47,6 +47,7 @@ statements!(
     look_holds,
     extend_holds,
     inspect,
+    list,
     woken,
     guard,
     add_guard,

@@ -14,6 +14,7 @@ use crate::name::Key;
 use crate::spec::{Answer, Ask, Change, KeyView, Rules};
 use crate::sql::attempt::{Attempt, Connections};
 use crate::sql::error::Failure;
+use crate::sql::listing::{Looked, Range};
 use crate::sql::store::{Doing, Forgotten, Holding, Store};
 use rand::RngExt as _;
 use rand::distr::Alphanumeric;
@@ -119,7 +120,7 @@ impl<D: Dialect> Store for RowsStore<D> {
         key: &'a Key,
         slot: Option<u32>,
         attempt: &'a Attempt,
-    ) -> Doing<'a, Change<u32>> {
+    ) -> Doing<'a, Change<Vec<HolderId>>> {
         Box::pin(async move {
             let mut link = self.link(attempt).await?;
             let revoked = link.revoke(key, slot).await;
@@ -132,6 +133,14 @@ impl<D: Dialect> Store for RowsStore<D> {
             let mut link = self.link(attempt).await?;
             let view = link.inspect(key).await;
             link.end(view).await
+        })
+    }
+
+    fn list<'a>(&'a self, range: &'a Range, attempt: &'a Attempt) -> Doing<'a, Vec<Looked>> {
+        Box::pin(async move {
+            let mut link = self.link(attempt).await?;
+            let looked = link.list(range).await;
+            link.end(looked).await
         })
     }
 

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use crate::sql::error::Failure;
 use crate::sql::migrations::{self, Migration};
 
-const MIGRATIONS: [Migration; 3] = migrations::of!("sqlite");
+const MIGRATIONS: [Migration; 4] = migrations::of!("sqlite");
 
 /// Where it is written down which were applied.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS leases_migrations (

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::invalid::{Argument, Invalid};
 use crate::name::{NAME_BYTES_MAX, check_text};
 
-/// Names that a plugin may use: one name, or all that start with what stands before a final `*`.
+/// Some names: one name, or all that start with what stands before a final `*`.
 ///
 /// ```
 /// use leases::NamePattern;
@@ -46,7 +46,7 @@ impl NamePattern {
     }
 
     /// Whether some name is one of these and of the others.
-    pub(super) fn meets(&self, other: &NamePattern) -> bool {
+    pub(crate) fn meets(&self, other: &NamePattern) -> bool {
         match (self.is_prefix, other.is_prefix) {
             (true, true) => {
                 self.text.starts_with(&*other.text) || other.text.starts_with(&*self.text)
@@ -56,19 +56,29 @@ impl NamePattern {
         }
     }
 
+    /// The name, where it is one.
+    pub fn only_name(&self) -> Option<&str> {
+        (!self.is_prefix).then_some(&*self.text)
+    }
+
+    /// What all of these names begin with: all of it, where it is one name.
+    pub fn prefix(&self) -> &str {
+        &self.text
+    }
+
     /// Whether they are more than one.
-    pub(super) fn are_many(&self) -> bool {
+    pub(crate) fn are_many(&self) -> bool {
         self.is_prefix
     }
 
     /// These names behind a prefix.
-    pub(super) fn behind(&self, prefix: &str) -> NamePattern {
+    pub(crate) fn behind(&self, prefix: &str) -> NamePattern {
         let text = format!("{prefix}{}", self.text).into();
         NamePattern { text, is_prefix: self.is_prefix }
     }
 
     /// Whether some name is one of these: it is no longer than a name may be.
-    pub(super) fn has_names(&self) -> bool {
+    pub(crate) fn has_names(&self) -> bool {
         let shortest = self.text.len() + usize::from(self.is_prefix && self.text.is_empty());
         shortest <= NAME_BYTES_MAX
     }
