@@ -9,6 +9,7 @@ use leases::{NamePattern, PluginId};
 
 use crate::backend::BackendUrl;
 use crate::failure::Failure;
+use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
 use crate::typed::{self, Typed};
 
 /// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
@@ -54,6 +55,38 @@ pub(crate) enum Command {
         --allow 'import:*' --instances 8 --dir ./tables::/tables -- --source tz\n  \
         leases run importer.wasm --plugin importer --policy plugins.toml")]
     Run(Box<RunArgs>),
+
+    /// Show who holds and who waits, of every name in use.
+    ///
+    /// A line for each holder and, behind those of its name, for each waiter in its place. SINCE is how
+    /// long it has held or waited; ENDS IN is when the hold ends unless it is refreshed, as most are
+    /// all the time; PROCESS is where it runs, where it says so. What would deceive a reader in a name,
+    /// an owner or a note is written as its number: \u{202e}.
+    ///
+    /// Nothing is printed where nothing is in use. What changes while it looks may be seen on one name
+    /// and not on another. 64 is bad usage; 69 is a backend that can't be reached.
+    #[command(after_help = "Examples:\n  leases list\n  leases list 'import:*' --json")]
+    List(ListArgs),
+
+    /// Show who holds a name, by slot, and who waits for it, by place.
+    ///
+    /// A lease and a semaphore of one name are two things, and both are shown. LIMIT is under how many
+    /// places a waiter waits. 64 is bad usage; 69 is a backend that can't be reached.
+    #[command(after_help = "Examples:\n  leases show import:42\n  leases show uploads --json")]
+    Show(ShowArgs),
+
+    /// End holds of a name, whoever has them.
+    ///
+    /// Their holders are told "revoked": at once over Redis and PostgreSQL, else when they next
+    /// refresh, within a third of their ttl. They stop by themselves: guard what they write by their
+    /// fences where they may not. Who waits is let in.
+    ///
+    /// The status is 1 where nobody held it. 64 is bad usage; 69 is a backend that can't be reached, and
+    /// that may have ended them.
+    #[command(
+        after_help = "Examples:\n  leases revoke import:42\n  leases revoke uploads --slot 3"
+    )]
+    Revoke(RevokeArgs),
 
     /// Make the tables of a database, or bring them to this version's layout.
     ///

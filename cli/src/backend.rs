@@ -40,6 +40,11 @@ pub(crate) async fn connect(url: Option<&BackendUrl>) -> Result<Leases, Failure>
     })
 }
 
+/// Connects to what other processes share.
+pub(crate) async fn connect_shared(url: Option<&BackendUrl>) -> Result<Leases, Failure> {
+    connect(url).await
+}
+
 fn named_by_environment() -> &'static str {
     match std::env::var_os("LEASES_REDIS_URL") {
         Some(_) => "LEASES_REDIS_URL",

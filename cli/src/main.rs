@@ -5,6 +5,7 @@
 mod args;
 mod backend;
 mod failure;
+mod looking;
 mod migrate;
 mod run;
 mod typed;
@@ -24,6 +25,9 @@ fn main() -> ExitCode {
     let done = runtime().and_then(|runtime| {
         let done = match command {
             Command::Run(args) => runtime.block_on(run::run(*args, backend.as_ref())),
+            Command::List(args) => runtime.block_on(looking::list(args, backend.as_ref())),
+            Command::Show(args) => runtime.block_on(looking::show(args, backend.as_ref())),
+            Command::Revoke(args) => runtime.block_on(looking::revoke(args, backend.as_ref())),
             Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
         };
         // A stopped guest may have left a thread behind that waits for a file of its folders.

@@ -40,6 +40,7 @@ mod invalid;
 mod listing;
 mod memory;
 mod name;
+mod origin;
 mod pattern;
 mod policy;
 #[cfg(feature = "redis")]
@@ -63,6 +64,7 @@ pub use invalid::{Argument, Invalid};
 pub use listing::{Cursor, Listed, Page};
 pub use memory::{MemoryBackend, MemoryConfig};
 pub use name::{Key, Kind, NAME_BYTES_MAX, Name};
+pub use origin::Origin;
 pub use pattern::NamePattern;
 #[cfg(feature = "policy-file")]
 pub use policy::Policies;

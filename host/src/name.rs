@@ -92,12 +92,19 @@ impl fmt::Display for Name {
     }
 }
 
+impl Kind {
+    /// The word for it: `lease`, `semaphore`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Lease => "lease",
+            Kind::Semaphore => "semaphore",
+        }
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            Kind::Lease => write!(f, "lease {}", self.name),
-            Kind::Semaphore => write!(f, "semaphore {}", self.name),
-        }
+        write!(f, "{} {}", self.kind.as_str(), self.name)
     }
 }
 

@@ -218,6 +218,11 @@ impl Note {
         Ok(Note(note.into()))
     }
 
+    /// A note of a text that was checked.
+    pub(crate) fn restored(note: &str) -> Self {
+        Note(note.into())
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

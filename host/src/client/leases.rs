@@ -17,6 +17,7 @@ use crate::error::{Error, Loss, Operation};
 use crate::holder::HolderId;
 use crate::memory::{MemoryBackend, MemoryConfig};
 use crate::name::{Key, Kind, Name};
+use crate::origin::Origin;
 use crate::policy::Usages;
 use crate::spec::KeyView;
 use crate::terms::{Limit, TtlBounds};
@@ -48,6 +49,7 @@ pub struct LeasesBuilder {
     backend: Arc<dyn Backend>,
     clock: Clock,
     ttl_bounds: TtlBounds,
+    origin: Option<Origin>,
 }
 
 /// What everything that comes from one [`Leases`] shares.
@@ -56,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) properties: Properties,
     pub(crate) clock: Clock,
     pub(crate) ttl_bounds: TtlBounds,
+    pub(crate) origin: Option<Origin>,
     pub(crate) give_back: GiveBack,
     pub(crate) keeper: Keeper,
     pub(crate) claims: Claims,
@@ -96,7 +99,8 @@ impl Leases {
 
     /// Over a backend of the caller's.
     pub fn builder(backend: Arc<dyn Backend>) -> LeasesBuilder {
-        LeasesBuilder { backend, clock: Clock::system(), ttl_bounds: TtlBounds::default() }
+        let (ttl_bounds, origin) = Default::default();
+        LeasesBuilder { backend, clock: Clock::system(), ttl_bounds, origin }
     }
 
     /// Asks for the lease of a name: one holder at a time.
@@ -207,9 +211,30 @@ impl LeasesBuilder {
         self
     }
 
+    /// Adds to the notes of all that is asked for by which process it is: for operators, who see it in
+    /// [`list`](Leases::list) and [`inspect`](Leases::inspect). A few dozen bytes in the backend for
+    /// each hold and each waiter.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), leases::Error> {
+    /// use leases::{Leases, NamePattern, Origin};
+    ///
+    /// let builder = Leases::builder_at("memory:").await?;
+    /// let leases = builder.origin(Origin::here()).build();
+    /// let import = leases.lease("import:42")?.note("nightly").acquire().await?;
+    /// let listed = leases.list(&NamePattern::new("import:42").unwrap()).await?;
+    /// let note = listed[0].view.holders[0].note.as_ref().unwrap();
+    /// assert_eq!(note.parts(), ("nightly", Some(Origin::here())));
+    /// # drop(import); Ok(()) }
+    /// ```
+    pub fn origin(mut self, origin: Origin) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
     /// The handle.
     pub fn build(self) -> Leases {
-        let LeasesBuilder { backend, clock, ttl_bounds } = self;
+        let LeasesBuilder { backend, clock, ttl_bounds, origin } = self;
         let properties = backend.properties();
         let live = Arc::new(Live::default());
         let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
@@ -222,6 +247,7 @@ impl LeasesBuilder {
                 properties,
                 clock,
                 ttl_bounds,
+                origin,
                 give_back,
                 keeper,
                 claims,

@@ -311,6 +311,10 @@ impl<H: Hold> Request<H> {
                 (allowed.max_hold(max_hold)?, owner)
             }
         };
+        let note = match &self.shared.origin {
+            None => note,
+            Some(origin) => Some(origin.added_to(note.as_ref())),
+        };
         let patience = self.shared.properties.patience;
         let mode = if wait.is_one_attempt() { Mode::Once } else { Mode::Wait { patience } };
         let (key, limit, holder) = (self.key.clone(), self.limit, HolderId::random());

@@ -17,7 +17,8 @@ const PREFIX_BYTES_MAX: usize = 256;
 /// +publish +subscribe +unsubscribe +ping +hello` on the keys and channels of its prefix
 /// (`~leases:* &leases:*`); `+client|info +client|kill` too, so that a connection that was given up
 /// is surely ended; in a cluster `+cluster|slots +spublish +ssubscribe +sunsubscribe`; for
-/// `min_replicas` also `+wait`; for a database other than 0 `+select`.
+/// `min_replicas` also `+wait`; for a database other than 0 `+select`. An operator, who lists what is in
+/// use, needs `+scan +getrange` too.
 ///
 /// ```
 /// use leases::RedisConfig;

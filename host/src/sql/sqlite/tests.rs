@@ -10,6 +10,7 @@ use crate::name::{Key, Kind, Name};
 use crate::spec::{Answer, Ask, Mode};
 use crate::sql::attempt::Attempt;
 use crate::sql::config::SqlConfig;
+use crate::sql::migrations;
 use crate::sql::store::{Holding, LATE, Store};
 use crate::terms::{Limit, Ttl, TtlBounds};
 use crate::wake::Wakes;
@@ -34,7 +35,7 @@ async fn store(time: &ManualClock) -> (Arc<dyn Store>, Folder) {
     let url = format!("sqlite:{}", folder.0.join("leases.db").display());
     let config = SqlConfig::from_url(&url).unwrap().manual_clock(time);
     let (store, _) = config.open(&Wakes::default()).unwrap();
-    assert_eq!(store.migrate(&Attempt::default()).await.unwrap(), 3);
+    assert_eq!(store.migrate(&Attempt::default()).await.unwrap(), migrations::LATEST as u32);
     (store, folder)
 }
 
