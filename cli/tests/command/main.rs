@@ -3,6 +3,7 @@
 mod backend;
 mod kept;
 mod limits;
+mod looking;
 mod migrate;
 mod policy;
 mod run;
