@@ -14,7 +14,7 @@ use crate::name::Key;
 use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, End, KeyView};
 use crate::terms::Ttl;
-use crate::wake::{Hearing, Tell, Watch};
+use crate::wake::{Changes, Hearing, Tell, Watch};
 
 /// The future of a backend's operation.
 #[must_use = "what came of the operation is in its reply"]
@@ -113,6 +113,10 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// Listens for holds that are revoked, by whomever, as far as the backend tells: what is not told
     /// is learned by the next refresh.
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing;
+
+    /// Listens for changes of any key, where the backend tells of them: on Redis it does, in a cluster
+    /// it does not. Costs nothing while nobody listens.
+    fn changes(&self) -> Changes;
 
     /// Brings what is stored to this version's layout; answers how many steps that took. Safe when
     /// several do it at once.

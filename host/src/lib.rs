@@ -80,4 +80,4 @@ pub use terms::{
     LIMIT_MAX, Limit, MAX_HOLD_MAX, MaxHold, NOTE_BYTES_MAX, Note, OWNER_BYTES_MAX, Owner, Ttl,
     TtlBounds,
 };
-pub use wake::{Hearing, Tell, Wakes, Watch};
+pub use wake::{Changes, Hearing, Tell, Wakes, Watch};

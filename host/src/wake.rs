@@ -49,6 +49,51 @@ pub struct Watch {
     with: Option<Box<dyn Any + Send + Sync>>,
 }
 
+/// Tells when any key of a backend may have changed, so that what is shown of them is looked at again.
+/// A backend that does not tell of that never does.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// use leases::Changes;
+/// use std::time::Duration;
+/// use tokio::time::timeout;
+///
+/// let changes = Changes::default(); // as of a backend that does not tell
+/// loop {
+///     // Look at what is to be shown; and again in a second, or at once.
+///     let _ = timeout(Duration::from_secs(1), changes.changed()).await;
+///     break;
+/// }
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Changes {
+    changed: Arc<Notify>,
+    /// Dropped with it.
+    with: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl Changes {
+    /// Changes that are told through `changed`, as long as `with` lives.
+    pub fn told(changed: Arc<Notify>, with: impl Any + Send + Sync) -> Self {
+        Changes { changed, with: Some(Box::new(with)) }
+    }
+
+    /// Returns when something may have changed since the last time.
+    ///
+    /// # Cancellation
+    /// A change that was not heard is kept.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes").field("told", &self.with.is_some()).finish()
+    }
+}
+
 impl Wakes {
     /// Listens for this waiter. A wake from now on is kept until it is heard.
     pub fn watch(&self, holder: HolderId) -> Watch {

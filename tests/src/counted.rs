@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties, Refresh,
-    Refreshed, Reply, Target, Tell, Verdict, Watch,
+    Backend, Changes, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties,
+    Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 use tokio::sync::Notify;
 
@@ -136,6 +136,10 @@ impl Backend for Counted {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.inner.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner.changes()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -11,6 +11,7 @@ use crate::listing::{Listed, Page};
 use crate::name::{Key, Kind, Name};
 use crate::pattern::NamePattern;
 use crate::spec::KeyView;
+use crate::wake::Changes;
 
 /// How many keys are looked at at once.
 const AT_ONCE_MAX: usize = 16;
@@ -49,6 +50,12 @@ impl Leases {
             None => all(backend, names).await,
         };
         listed.map_err(|error| Error::backend(error, Operation::List, None))
+    }
+
+    /// Tells when any key may have changed, where the backend does: on Redis, but not in a cluster.
+    /// Called where a runtime is at hand.
+    pub fn changes(&self) -> Changes {
+        self.shared().backend.changes()
     }
 }
 

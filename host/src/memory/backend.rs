@@ -15,7 +15,7 @@ use crate::listing::{Cursor, Page};
 use crate::name::Key;
 use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, Change, GuardState, KeyState, KeyView, Rules};
-use crate::wake::{Hearing, Tell, Wakes, Watch};
+use crate::wake::{Changes, Hearing, Tell, Wakes, Watch};
 
 /// Locks over which the keys are spread.
 const SHARDS: usize = 64;
@@ -212,6 +212,10 @@ impl Backend for MemoryBackend {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.0.wakes.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::default()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

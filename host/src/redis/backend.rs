@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use redis::Value;
 
+use super::changes;
 use super::config::RedisConfig;
 use super::connection::{Link, Repeat, Request, Source};
 use super::error::Failure;
@@ -22,7 +23,7 @@ use crate::listing::{Cursor, Page};
 use crate::name::Key;
 use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, KeyView, Mode};
-use crate::wake::{Hearing, Tell, Watch};
+use crate::wake::{Changes, Hearing, Tell, Watch};
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
@@ -343,6 +344,10 @@ impl Backend for RedisBackend {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.0.inbox.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        changes::listen(&self.0.config, &self.0.link)
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

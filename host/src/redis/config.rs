@@ -18,7 +18,7 @@ const PREFIX_BYTES_MAX: usize = 256;
 /// (`~leases:* &leases:*`); `+client|info +client|kill` too, so that a connection that was given up
 /// is surely ended; in a cluster `+cluster|slots +spublish +ssubscribe +sunsubscribe`; for
 /// `min_replicas` also `+wait`; for a database other than 0 `+select`. An operator, who lists what is in
-/// use, needs `+scan +getrange` too.
+/// use, needs `+scan +getrange` too, and `+client|tracking` to be told of changes.
 ///
 /// ```
 /// use leases::RedisConfig;

@@ -4,6 +4,7 @@
 //! operation is one command. Redis 7.0 is the oldest supported.
 
 mod backend;
+mod changes;
 mod config;
 mod connection;
 mod error;

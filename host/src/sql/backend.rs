@@ -20,7 +20,7 @@ use crate::listing::{Cursor, Page};
 use crate::name::Key;
 use crate::pattern::NamePattern;
 use crate::spec::{Answer, Ask, Change, KeyView, Mode};
-use crate::wake::{Hearing, Tell, Wakes, Watch};
+use crate::wake::{Changes, Hearing, Tell, Wakes, Watch};
 
 /// A waiter's process can die without leaving: five seconds, and two lost signs of life, later it
 /// is out of the line.
@@ -256,6 +256,10 @@ impl Backend for SqlBackend {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.0.wakes.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::default()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

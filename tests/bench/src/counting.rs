@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, MemoryBackend, MemoryConfig, NamePattern,
-    Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
+    Backend, Changes, Cursor, Fence, Hearing, HolderId, Key, Loss, MemoryBackend, MemoryConfig,
+    NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
 /// Memory, its refreshes counted.
@@ -89,6 +89,10 @@ impl Backend for Counting {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.memory.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        self.memory.changes()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

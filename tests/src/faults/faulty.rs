@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Applied, Backend, BackendError, Clock, Cursor, Fence, Hearing, HolderId, Key, Loss,
+    Applied, Backend, BackendError, Changes, Clock, Cursor, Fence, Hearing, HolderId, Key, Loss,
     NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 use rand::rngs::SmallRng;
@@ -234,6 +234,10 @@ impl Backend for Faulty {
     /// What the backend tells without a fault comes without one.
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.inner().on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner().changes()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use leases::spec::{Answer, Ask, Change, GuardState, KeyState, KeyView, Rules};
 use leases::{
-    Applied, Backend, BackendError, Clock, Cursor, Extend, Fence, Hearing, HolderId, Key, Loss,
-    NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Timestamp, Verdict,
-    Wakes, Watch,
+    Applied, Backend, BackendError, Changes, Clock, Cursor, Extend, Fence, Hearing, HolderId, Key,
+    Loss, NamePattern, Page, Properties, Refresh, Refreshed, Reply, Target, Tell, Timestamp,
+    Verdict, Wakes, Watch,
 };
 use rand::RngExt as _;
 use tokio::sync::oneshot;
@@ -208,6 +208,10 @@ impl Backend for Remote {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.wakes.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::default()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

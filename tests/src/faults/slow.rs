@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, BackendError, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page,
+    Backend, BackendError, Changes, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page,
     Properties, Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
@@ -98,6 +98,10 @@ impl Backend for Slow {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.inner.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner.changes()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use leases::spec::{Answer, Ask, KeyView};
 use leases::{
-    Backend, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties, Refresh,
-    Refreshed, Reply, Target, Tell, Verdict, Watch,
+    Backend, Changes, Cursor, Fence, Hearing, HolderId, Key, Loss, NamePattern, Page, Properties,
+    Refresh, Refreshed, Reply, Target, Tell, Verdict, Watch,
 };
 
 /// A backend that remembers the keys and targets of everything but looks at it.
@@ -107,6 +107,10 @@ impl Backend for Recording {
 
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing {
         self.inner.on_revoked(tell)
+    }
+
+    fn changes(&self) -> Changes {
+        self.inner.changes()
     }
 
     fn migrate(&self) -> Reply<'_, u32> {

@@ -103,7 +103,7 @@ impl Source {
 }
 
 impl Connection {
-    pub(super) async fn send(&mut self, command: &Cmd) -> RedisResult<Value> {
+    pub(in super::super) async fn send(&mut self, command: &Cmd) -> RedisResult<Value> {
         let reply = match self {
             Connection::Node(connection) => connection.req_packed_command(command).await,
             Connection::Cluster(connection) => connection.req_packed_command(command).await,
