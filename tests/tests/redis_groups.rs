@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use leases::{Leases, Verdict, Wait};
+use leases::{Leases, Loss, NamePattern, Verdict, Wait};
 use leases_tests::live::{connect, is_unavailable, lease_key, timed, until_free, until_seen, view};
 use leases_tests::servers::{Cluster, Redis, Sentinel};
 
@@ -240,6 +240,34 @@ async fn r2_a_waiter_is_told_after_its_slot_has_moved() {
     assert!(held.release().await.unwrap());
     drop(waiting.await.unwrap().unwrap());
     assert!(began.elapsed() < SECOND + MARGIN, "{:?}", began.elapsed());
+}
+
+/// Whose hold is revoked is told in a cluster too, whichever node has it; and what is in use is listed
+/// over all of its nodes.
+#[tokio::test]
+async fn a_revocation_is_told_all_over_a_cluster() {
+    let cluster = Cluster::start().await;
+    let (leases, operator) = (connect(&cluster.url()).await, connect(&cluster.url()).await);
+    let mut held = Vec::new();
+    for name in names(&cluster).await {
+        let lease = leases.lease(&name).unwrap().ttl(3600 * SECOND).acquire().await.unwrap();
+        held.push((name, lease));
+    }
+    let listed = operator.list(&NamePattern::new("*").unwrap()).await.unwrap();
+    assert_eq!(listed.len(), held.len());
+    // From when it is heard; until then its refresh would tell.
+    leases_tests::servers::until("revocations are heard", || async {
+        let lease = leases.lease("first").unwrap().acquire().await.unwrap();
+        assert_eq!(operator.revoke(&lease_key("first"), None).await.unwrap(), 1);
+        tokio::time::timeout(SECOND / 2, lease.lost()).await.ok()
+    })
+    .await;
+    for (name, lease) in &held {
+        assert_eq!(operator.revoke(&lease_key(name), None).await.unwrap(), 1);
+        let (loss, took) = timed(lease.lost()).await;
+        assert_eq!(loss, Loss::Revoked);
+        assert!(took < SECOND, "{took:?}");
+    }
 }
 
 /// A node that is stopped costs nobody a hold on the others, and is itself unavailable in time. No

@@ -1,5 +1,5 @@
 //! Random lists of operations on a Redis server, which is told the time, beside the rules: who is
-//! told to ask, and that whatever is stored has an end.
+//! told to ask, whose holds are told revoked, and that whatever is stored has an end.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -41,6 +41,13 @@ async fn redis_wakes_whom_the_rules_wake_where_calls_are_missed() {
     compare(&MISSED, 40..80, 150).await;
 }
 
+/// Who is to ask, and whose holds were revoked.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    woken: BTreeSet<HolderId>,
+    revoked: BTreeSet<HolderId>,
+}
+
 /// A listener to all inboxes.
 struct Ear {
     connection: MultiplexedConnection,
@@ -58,15 +65,23 @@ impl Ear {
     }
 
     /// Who was told since the last time.
-    async fn told(&mut self) -> BTreeSet<HolderId> {
+    async fn told(&mut self) -> Told {
         // Its answer comes behind all that was published before.
         let _: String = redis::cmd("PING").query_async(&mut self.connection).await.unwrap();
-        let mut told = BTreeSet::new();
+        let mut told = Told::default();
         while let Ok(PushInfo { kind, data }) = self.pushed.try_recv() {
-            if let (PushKind::PMessage, Some(Value::BulkString(holders))) = (kind, data.last()) {
+            if let (
+                PushKind::PMessage,
+                [_, Value::BulkString(channel), Value::BulkString(holders)],
+            ) = (kind, data.as_slice())
+            {
                 let (holders, rest) = holders.as_chunks::<16>();
                 assert!(rest.is_empty());
-                told.extend(holders.iter().map(|bytes| HolderId::from_bytes(*bytes)));
+                let holders = holders.iter().map(|bytes| HolderId::from_bytes(*bytes));
+                match channel.as_slice() {
+                    b"leases:wake:revoked" => told.revoked.extend(holders),
+                    _ => told.woken.extend(holders),
+                }
             }
         }
         told
@@ -81,7 +96,7 @@ async fn compare(mix: &Mix, length: std::ops::Range<usize>, lists: u32) {
     // The same lists each time. Where both told a waiter to look again at different moments, each no
     // later than it has to, one may wake it and the other need not: these have no such moment.
     let mut runner = TestRunner::deterministic();
-    let mut woken = 0;
+    let (mut woken, mut revoked) = (0, 0);
     for list in 0..lists {
         let steps = prop::collection::vec(step(mix), length.clone());
         let key = |(kind, name)| Key { kind, name: Name::new(format!("{name}{list}")).unwrap() };
@@ -89,25 +104,26 @@ async fn compare(mix: &Mix, length: std::ops::Range<usize>, lists: u32) {
         let mut states = [(); KEYS.len()].map(|()| KeyState::default());
         for step in steps.new_tree(&mut runner).unwrap().current() {
             let by_rules = both(&backend, &time, &keys, &mut states, &step).await;
-            woken += by_rules.len();
+            woken += by_rules.woken.len();
+            revoked += by_rules.revoked.len();
             assert_eq!(ear.told().await, by_rules, "{step:?}");
         }
         every_key_expires(&server, &mut ear.connection).await;
         server.flush_all().await;
     }
-    assert!(woken > 100, "{woken}");
+    assert!(woken > 100 && revoked > 10, "{woken} {revoked}");
 }
 
-/// Does a step with both; answers whom the rules wake.
+/// Does a step with both; answers whom the rules tell.
 async fn both(
     backend: &RedisBackend,
     time: &ManualClock,
     keys: &[Key],
     states: &mut [KeyState],
     step: &Step,
-) -> BTreeSet<HolderId> {
+) -> Told {
     let (now, rules) = (time.clock().timestamp(), Rules::default());
-    let mut wake = Vec::new();
+    let (mut wake, mut revoked) = (Vec::new(), Vec::new());
     match step {
         Step::Pass { millis } => time.advance(Duration::from_millis(*millis)),
         Step::Ask(asked) => {
@@ -126,8 +142,10 @@ async fn both(
             wake = states[*key].leave(id(*holder), now, &rules).wake;
         }
         Step::Revoke { key, slot } => {
-            backend.revoke(&keys[*key], *slot).await.unwrap();
-            wake = states[*key].revoke(*slot, now, &rules).wake;
+            let count = backend.revoke(&keys[*key], *slot).await.unwrap();
+            let change = states[*key].revoke(*slot, now, &rules);
+            (revoked, wake) = (change.answer, change.wake);
+            assert_eq!(count as usize, revoked.len());
         }
         Step::Refresh { batch } => {
             let refreshes: Vec<_> = batch.iter().map(|one| refresh(&keys[one.key], one)).collect();
@@ -143,7 +161,7 @@ async fn both(
             }
         }
     }
-    wake.into_iter().collect()
+    Told { woken: wake.into_iter().collect(), revoked: revoked.into_iter().collect() }
 }
 
 async fn every_key_expires(server: &Redis, connection: &mut MultiplexedConnection) {

@@ -97,7 +97,7 @@ async fn ten_that_migrate_at_once_apply_each_migration_once(fresh: Fresh) {
     for one in applied {
         steps += one.await.unwrap();
     }
-    assert_eq!(steps, 3);
+    assert_eq!(steps, 4);
     assert_eq!(fresh.backend().await.migrate().await.unwrap(), 0);
 }
 
