@@ -9,6 +9,8 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 use leases::{NamePattern, PluginId};
 
 use crate::backend::BackendUrl;
+#[cfg(unix)]
+use crate::exec::args::{self as exec_args, ExecArgs};
 use crate::failure::Failure;
 use crate::log;
 use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
@@ -19,7 +21,8 @@ use crate::typed::{self, Typed};
 #[command(name = "leases", version, propagate_version = true)]
 pub(crate) struct Cli {
     /// Where leases are kept; without it what LEASES_REDIS_URL says, else LEASES_DATABASE_URL, else
-    /// memory:
+    /// for run memory:, and for the others a file of this user, leases/leases.db in XDG_STATE_HOME
+    /// or ~/.local/state
     ///
     ///   memory:                                     this command's own memory
     ///   redis://host:6379/0                         one server
@@ -63,6 +66,11 @@ pub(crate) enum Command {
         leases run importer.wasm --plugin importer --policy plugins.toml")]
     Run(Box<RunArgs>),
 
+    /// Run a command while holding a name, kept alive.
+    #[cfg(unix)]
+    #[command(long_about = exec_args::ABOUT, after_help = exec_args::EXAMPLES)]
+    Exec(Box<ExecArgs>),
+
     /// Show who holds and who waits, of every name in use.
     ///
     /// A line for each holder and, behind those of its name, for each waiter in its place. SINCE is how
@@ -98,7 +106,8 @@ pub(crate) enum Command {
     /// Make the tables of a database, or bring them to this version's layout.
     ///
     /// Safe to run from many machines at once, and again. Of a database that a later version has
-    /// changed, nothing is touched. Elsewhere than in a database there is nothing to do.
+    /// changed, nothing is touched. Elsewhere than in a database there is nothing to do. Where no
+    /// backend is named it is the file of this user, which it names.
     ///
     /// 64 is bad usage; 69 is a backend that can't be reached, or is of a later version.
     #[command(after_help = "Example:\n  leases migrate --backend postgres://app@db.example/app")]

@@ -1,13 +1,16 @@
 //! Where leases are kept.
 
+mod state_file;
+
 use std::convert::Infallible;
 use std::error::Error as _;
 use std::fmt;
 use std::str::FromStr;
 
-use leases::{Error, ErrorKind, Key, Kind, Leases, Name};
+use leases::{Error, ErrorKind, Key, Kind, Leases, LeasesBuilder, Name, Origin};
 
 use crate::failure::Failure;
+pub(crate) use state_file::StateFile;
 
 /// A backend's URL, as it was typed. It may hold a password, and is never shown.
 #[derive(Clone)]
@@ -31,18 +34,41 @@ impl fmt::Debug for BackendUrl {
 /// Connects to what was typed, else to what the environment names, else to memory.
 pub(crate) async fn connect(url: Option<&BackendUrl>) -> Result<Leases, Failure> {
     let (named_by, connected) = match url {
-        Some(BackendUrl(url)) => ("--backend", Leases::connect(url).await),
-        None => (named_by_environment(), Leases::from_env().await),
+        Some(BackendUrl(url)) => ("--backend", Leases::builder_at(url).await),
+        None => (named_by_environment(), Leases::builder_from_env().await),
     };
+    let connected = connected.map(of_this_process);
     connected.map_err(|error| match error.kind() {
         ErrorKind::Invalid(invalid) => Failure::usage(format_args!("{named_by}: {invalid}")),
         _ => Failure::unavailable(format_args!("{named_by}: not reached: {}", causes(&error))),
     })
 }
 
-/// Connects to what other processes share.
+/// With notes that say by which process a hold is.
+fn of_this_process(builder: LeasesBuilder) -> Leases {
+    builder.origin(Origin::here()).build()
+}
+
+/// Connects for a command whose point is other processes: to what was typed, else to what the
+/// environment names, else to the file of this user, whose tables are made.
 pub(crate) async fn connect_shared(url: Option<&BackendUrl>) -> Result<Leases, Failure> {
-    connect(url).await
+    match (url, state_file(url)?) {
+        (_, Some(file)) => file.connect_migrated().await,
+        (Some(BackendUrl(url)), None) if url == "memory:" => Err(Failure::usage(
+            "--backend: memory: ends with this command, and no other sees it: leave --backend out \
+             for a file of this user's, or name one, as sqlite:leases.db",
+        )),
+        (_, None) => connect(url).await,
+    }
+}
+
+/// The file that is used where neither an option nor the environment names a backend.
+pub(crate) fn state_file(url: Option<&BackendUrl>) -> Result<Option<StateFile>, Failure> {
+    let named = ["LEASES_REDIS_URL", "LEASES_DATABASE_URL"].map(std::env::var_os);
+    match url.is_some() || named.iter().any(Option::is_some) {
+        true => Ok(None),
+        false => StateFile::of_this_user().map(Some),
+    }
 }
 
 fn named_by_environment() -> &'static str {

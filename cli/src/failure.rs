@@ -14,6 +14,13 @@ pub(crate) const DATA: u8 = 65;
 /// A backend that can't be reached.
 pub(crate) const UNAVAILABLE: u8 = 69;
 
+/// What was asked for was not to be had in time.
+#[cfg(unix)]
+pub(crate) const NOT_ACQUIRED: u8 = 75;
+/// A hold was lost.
+#[cfg(unix)]
+pub(crate) const LOST: u8 = 76;
+
 /// Why the command did not do what was asked.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -42,7 +49,8 @@ impl Failure {
         Failure::of(1, format_args!("standard output: {error}"))
     }
 
-    fn of(status: u8, message: impl Display) -> Self {
+    /// With a status of a command's own.
+    pub(crate) fn of(status: u8, message: impl Display) -> Self {
         Failure { status, message: without_login(one_line(message)) }
     }
 

@@ -4,6 +4,8 @@
 
 mod args;
 mod backend;
+#[cfg(unix)]
+mod exec;
 mod failure;
 mod log;
 mod looking;
@@ -23,9 +25,11 @@ fn main() -> ExitCode {
         Err(status) => return status,
     };
     log::to_stderr(log);
-    let done = runtime().and_then(|runtime| {
+    let done = runtime(&command).and_then(|runtime| {
         let done = match command {
             Command::Run(args) => runtime.block_on(run::run(*args, backend.as_ref())),
+            #[cfg(unix)]
+            Command::Exec(args) => runtime.block_on(exec::exec(*args, backend.as_ref())),
             Command::List(args) => runtime.block_on(looking::list(args, backend.as_ref())),
             Command::Show(args) => runtime.block_on(looking::show(args, backend.as_ref())),
             Command::Revoke(args) => runtime.block_on(looking::revoke(args, backend.as_ref())),
@@ -38,10 +42,13 @@ fn main() -> ExitCode {
     done.unwrap_or_else(|failure: Failure| failure.report())
 }
 
-/// A runtime that looks at its timers after every turn of a guest: turns of guests that compute are
-/// long, and holds are refreshed by timers.
-fn runtime() -> Result<Runtime, Failure> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
+/// For guests, one that looks at its timers after every turn of a guest: turns of guests that
+/// compute are long, and holds are refreshed by timers. Else this thread alone.
+fn runtime(command: &Command) -> Result<Runtime, Failure> {
+    let mut builder = match command {
+        Command::Run(_) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
     builder.enable_all().event_interval(1);
     builder.build().map_err(|error| Failure::usage(format!("no runtime: {error}")))
 }
