@@ -11,6 +11,7 @@ use crate::backend::BackendUrl;
 use crate::failure::Failure;
 use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
 use crate::typed::{self, Typed};
+use crate::watch::WatchArgs;
 
 /// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
 #[derive(Debug, Parser)]
@@ -74,6 +75,26 @@ pub(crate) enum Command {
     /// places a waiter waits. 64 is bad usage; 69 is a backend that can't be reached.
     #[command(after_help = "Examples:\n  leases show import:42\n  leases show uploads --json")]
     Show(ShowArgs),
+
+    /// Show who holds and who waits, of every name in use, and go on showing it.
+    ///
+    /// The lines of `leases list` fill the terminal, and change when what they say does. Between two
+    /// looks the times go on by this machine's clock. Columns that a narrow terminal has no room for
+    /// are left off, FENCE first. Where the backend does not answer, what it said last stays, with a
+    /// line that says for how long and why, until it answers again.
+    ///
+    /// Keys: q, Esc and Ctrl-C end it; r looks at once; the arrows, j, k, PgUp, PgDn, Home and End
+    /// scroll. The log is not written while it fills the terminal that it would be written to.
+    ///
+    /// With --json there is no full screen, but a line for each look: the document of
+    /// `leases list --json`, or {"error": "why"} where there was no answer.
+    ///
+    /// The status is 0, and 128 and the signal's number where a signal has ended it. 64 is bad usage,
+    /// and standard output that is no terminal; 69 is a backend that can't be reached, or does not
+    /// answer the first look.
+    #[command(after_help = "Examples:\n  leases watch\n  leases watch 'import:*' --every 5s\n  \
+        leases watch --json | jq '.keys | length'")]
+    Watch(WatchArgs),
 
     /// End holds of a name, whoever has them.
     ///

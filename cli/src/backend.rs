@@ -52,6 +52,14 @@ fn named_by_environment() -> &'static str {
     }
 }
 
+/// What kind of backend is named, without where it is and who may use it: `redis`. None where it is
+/// the default.
+pub(crate) fn kind(url: Option<&BackendUrl>) -> Option<String> {
+    let url = url.map(|BackendUrl(url)| url.clone());
+    let url = url.or_else(|| std::env::var(named_by_environment()).ok())?;
+    url.split_once(':').map(|(scheme, _)| scheme.to_owned())
+}
+
 /// Fails where the backend can't be used as it is: a database that has no tables, perhaps.
 pub(crate) async fn check(leases: &Leases) -> Result<(), Failure> {
     let any = Name::new("leases").map_err(Failure::usage)?;

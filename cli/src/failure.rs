@@ -10,6 +10,8 @@ pub(crate) const USAGE: u8 = 64;
 pub(crate) const DATA: u8 = 65;
 /// A backend that can't be reached.
 pub(crate) const UNAVAILABLE: u8 = 69;
+/// A fault of the command.
+pub(crate) const INTERNAL: u8 = 70;
 
 /// Why the command did not do what was asked.
 #[derive(Debug)]
@@ -39,6 +41,16 @@ impl Failure {
         Failure::of(1, format_args!("standard output: {error}"))
     }
 
+    /// The terminal could not be read or written.
+    pub(crate) fn terminal(error: std::io::Error) -> Self {
+        Failure::of(1, format_args!("terminal: {error}"))
+    }
+
+    /// A part of the command has panicked, and said so.
+    pub(crate) fn panicked() -> Self {
+        Failure::of(INTERNAL, "ended by a panic")
+    }
+
     fn of(status: u8, message: impl Display) -> Self {
         Failure { status, message: without_login(one_line(message)) }
     }
@@ -62,7 +74,7 @@ pub(crate) fn one_line(message: impl Display) -> String {
 
 /// The text without what stands before the host of a URL in it: a URL that was typed in a wrong
 /// place is shown, and its password is not.
-fn without_login(text: String) -> String {
+pub(crate) fn without_login(text: String) -> String {
     let shown = text.split_once("://").and_then(|(scheme, rest)| {
         let (_, host) = rest.rsplit_once('@')?;
         Some(format!("{scheme}://***@{host}"))

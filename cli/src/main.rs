@@ -9,6 +9,7 @@ mod looking;
 mod migrate;
 mod run;
 mod typed;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
             Command::List(args) => runtime.block_on(looking::list(args, backend.as_ref())),
             Command::Show(args) => runtime.block_on(looking::show(args, backend.as_ref())),
             Command::Revoke(args) => runtime.block_on(looking::revoke(args, backend.as_ref())),
+            Command::Watch(args) => runtime.block_on(watch::watch(args, backend.as_ref())),
             Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
         };
         // A stopped guest may have left a thread behind that waits for a file of its folders.
@@ -50,5 +52,5 @@ fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
 
     let filter = EnvFilter::try_from_env("LEASES_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(watch::log_writer).init();
 }

@@ -9,6 +9,7 @@ mod policy;
 mod run;
 mod sharing;
 mod tls;
+mod watch;
 
 use std::process::{Command, Output};
 
