@@ -8,8 +8,10 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 use leases::{NamePattern, PluginId};
 
 use crate::backend::BackendUrl;
+use crate::completions::CompletionsArgs;
 use crate::failure::Failure;
 use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
+use crate::manual::ManArgs;
 use crate::typed::{self, Typed};
 use crate::watch::WatchArgs;
 
@@ -117,6 +119,22 @@ pub(crate) enum Command {
     /// 64 is bad usage; 69 is a backend that can't be reached, or is of a later version.
     #[command(after_help = "Example:\n  leases migrate --backend postgres://app@db.example/app")]
     Migrate(MigrateArgs),
+
+    /// Print what a shell reads to complete what is typed.
+    ///
+    /// The status is 0. 64 is bad usage.
+    #[command(after_help = "Examples:\n  \
+        leases completions bash > /etc/bash_completion.d/leases\n  \
+        leases completions fish > ~/.config/fish/completions/leases.fish")]
+    Completions(CompletionsArgs),
+
+    /// Write the manual's pages, as man reads them.
+    ///
+    /// The status is 0. 64 is bad usage, and a folder that can't be written to.
+    #[command(
+        after_help = "Examples:\n  leases man | man -l -\n  leases man /usr/local/share/man/man1"
+    )]
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]

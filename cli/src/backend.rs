@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use leases::{Error, ErrorKind, Key, Kind, Leases, Name};
 
+use crate::environment::{DATABASE_URL, REDIS_URL};
 use crate::failure::Failure;
 
 /// A backend's URL, as it was typed. It may hold a password, and is never shown.
@@ -46,9 +47,9 @@ pub(crate) async fn connect_shared(url: Option<&BackendUrl>) -> Result<Leases, F
 }
 
 fn named_by_environment() -> &'static str {
-    match std::env::var_os("LEASES_REDIS_URL") {
-        Some(_) => "LEASES_REDIS_URL",
-        None => "LEASES_DATABASE_URL",
+    match std::env::var_os(REDIS_URL.name) {
+        Some(_) => REDIS_URL.name,
+        None => DATABASE_URL.name,
     }
 }
 

@@ -13,6 +13,20 @@ pub(crate) const UNAVAILABLE: u8 = 69;
 /// A fault of the command.
 pub(crate) const INTERNAL: u8 = 70;
 
+/// What a status says, of whichever command.
+pub(crate) const STATUSES: [(u8, &str); 6] = [
+    (0, "What was asked for is done."),
+    (
+        1,
+        "It is not: nobody held what was to be revoked, a guest failed, or standard output could not \
+        be written. Of leases run it may be the guest's own status, as any other may.",
+    ),
+    (USAGE, "Bad usage: an argument that is none, or names something that is not there."),
+    (DATA, "Bad data: a file that is not what it has to be."),
+    (UNAVAILABLE, "A backend that can't be reached, or does not answer."),
+    (INTERNAL, "A fault of the command itself."),
+];
+
 /// Why the command did not do what was asked.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -4,8 +4,11 @@
 
 mod args;
 mod backend;
+mod completions;
+mod environment;
 mod failure;
 mod looking;
+mod manual;
 mod migrate;
 mod run;
 mod typed;
@@ -31,6 +34,8 @@ fn main() -> ExitCode {
             Command::Revoke(args) => runtime.block_on(looking::revoke(args, backend.as_ref())),
             Command::Watch(args) => runtime.block_on(watch::watch(args, backend.as_ref())),
             Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
+            Command::Completions(args) => completions::completions(&args),
+            Command::Man(args) => manual::man(&args),
         };
         // A stopped guest may have left a thread behind that waits for a file of its folders.
         runtime.shutdown_background();
@@ -47,10 +52,11 @@ fn runtime() -> Result<Runtime, Failure> {
     builder.build().map_err(|error| Failure::usage(format!("no runtime: {error}")))
 }
 
-/// What the library logs goes to standard error; `LEASES_LOG` says how much (`warn` by default).
+/// What the library logs goes to standard error; the environment says how much, else `warn`.
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
 
-    let filter = EnvFilter::try_from_env("LEASES_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
+    let filter =
+        EnvFilter::try_from_env(environment::LOG.name).unwrap_or_else(|_| EnvFilter::new("warn"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(watch::log_writer).init();
 }

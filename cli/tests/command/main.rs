@@ -5,6 +5,7 @@ mod kept;
 mod limits;
 mod looking;
 mod migrate;
+mod packaging;
 mod policy;
 mod run;
 mod sharing;
