@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use leases::{NamePattern, PluginId};
 use crate::backend::BackendUrl;
 use crate::completions::CompletionsArgs;
 use crate::failure::Failure;
+use crate::log;
 use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
 use crate::manual::ManArgs;
 use crate::typed::{self, Typed};
@@ -38,6 +40,11 @@ pub(crate) struct Cli {
     /// LEASES_REDIS_URL or LEASES_DATABASE_URL.
     #[arg(long, global = true, value_name = "URL", verbatim_doc_comment)]
     pub(crate) backend: Option<BackendUrl>,
+
+    /// How log lines and messages on standard error are written. How many there are, LEASES_LOG says:
+    /// error, warn (without it), info, debug or trace.
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log: log::Format,
 
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -199,6 +206,11 @@ pub(crate) struct RunArgs {
     /// A folder of the host that the guest sees under another path. May be given again.
     #[arg(long, value_name = "HOST::GUEST", value_parser = parse_dir)]
     pub(crate) dir: Vec<SharedDir>,
+
+    /// Serve measures to Prometheus at http://ADDR/metrics while the instances run, as
+    /// 127.0.0.1:9464. Whoever reaches the address can read them. With port 0 the system chooses one.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) metrics: Option<SocketAddr>,
 
     /// Print one JSON document on standard output; what the guest prints goes to standard error.
     #[arg(long)]

@@ -1,8 +1,11 @@
 //! One line to standard error, and a status.
 
 use std::fmt::Display;
-use std::io::Write as _;
 use std::process::ExitCode;
+
+use tracing::Level;
+
+use crate::log;
 
 /// Bad usage: an argument that is none, or names something that is not there.
 pub(crate) const USAGE: u8 = 64;
@@ -71,14 +74,15 @@ impl Failure {
 
     /// Says why; answers the status to end with.
     pub(crate) fn report(self) -> ExitCode {
-        say(&self.message);
+        log::say(Level::ERROR, &self.message);
         ExitCode::from(self.status)
     }
 }
 
-/// One line to standard error. Where nobody reads it, nobody is told.
+/// One line to standard error, of something that went wrong and is not the end. Where nobody reads
+/// it, nobody is told.
 pub(crate) fn say(line: impl Display) {
-    drop(writeln!(std::io::stderr(), "leases: {line}"));
+    log::say(Level::WARN, &line.to_string());
 }
 
 /// A message without its line breaks and indentation.

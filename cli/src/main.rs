@@ -7,6 +7,7 @@ mod backend;
 mod completions;
 mod environment;
 mod failure;
+mod log;
 mod looking;
 mod manual;
 mod migrate;
@@ -21,11 +22,11 @@ use failure::Failure;
 use tokio::runtime::Runtime;
 
 fn main() -> ExitCode {
-    log_to_stderr();
-    let Cli { backend, command } = match args::parse() {
+    let Cli { backend, log, command } = match args::parse() {
         Ok(cli) => cli,
         Err(status) => return status,
     };
+    log::to_stderr(log);
     let done = runtime().and_then(|runtime| {
         let done = match command {
             Command::Run(args) => runtime.block_on(run::run(*args, backend.as_ref())),
@@ -50,13 +51,4 @@ fn runtime() -> Result<Runtime, Failure> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.enable_all().event_interval(1);
     builder.build().map_err(|error| Failure::usage(format!("no runtime: {error}")))
-}
-
-/// What the library logs goes to standard error; the environment says how much, else `warn`.
-fn log_to_stderr() {
-    use tracing_subscriber::EnvFilter;
-
-    let filter =
-        EnvFilter::try_from_env(environment::LOG.name).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(watch::log_writer).init();
 }

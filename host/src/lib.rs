@@ -38,6 +38,7 @@ mod fence;
 mod holder;
 mod invalid;
 mod listing;
+mod measures;
 mod memory;
 mod name;
 mod origin;

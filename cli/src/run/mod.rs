@@ -2,6 +2,7 @@
 
 mod instance;
 mod limits;
+mod metrics;
 mod policy;
 mod program;
 
@@ -27,6 +28,9 @@ pub(crate) async fn run(args: RunArgs, backend: Option<&BackendUrl>) -> Result<E
     are_folders(&args.dir)?;
     let policy = policy::of(&args)?;
     let program = Arc::new(Program::load(&args.component)?);
+    if let Some(address) = args.metrics {
+        metrics::serve(address).await?;
+    }
     let leases = backend::connect(backend).await?;
     backend::check(&leases).await?;
     let sandbox = Arc::new(sandbox(&args, &leases, policy));

@@ -4,6 +4,7 @@ mod backend;
 mod kept;
 mod limits;
 mod looking;
+mod metrics;
 mod migrate;
 mod packaging;
 mod policy;

@@ -101,12 +101,12 @@ fn of(process: usize, what: &str, all: &[Said]) -> BTreeSet<String> {
     said.map(|said| said.table.clone()).collect()
 }
 
-fn tables() -> PathBuf {
+pub(crate) fn tables() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../guest/examples/importer/tables")
 }
 
 /// The tables' names, with how many rows each has.
-fn rows() -> Vec<(String, usize)> {
+pub(crate) fn rows() -> Vec<(String, usize)> {
     let entries = fs::read_dir(tables()).expect("the tables").map(|entry| entry.expect("one"));
     let names = entries.map(|entry| entry.file_name().into_string().expect("UTF-8"));
     let rows = |name: &str| {

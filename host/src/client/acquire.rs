@@ -15,6 +15,7 @@ use crate::backend::Refreshed;
 use crate::clock::{Clock, Moment};
 use crate::error::{Applied, BackendError, Error, ErrorKind, Loss, Operation, Quota};
 use crate::holder::HolderId;
+use crate::measures::Asked;
 use crate::name::Key;
 use crate::policy::Place;
 use crate::spec::{Answer, Ask, Granted, Mode, Rules};
@@ -24,16 +25,17 @@ use crate::wake::Watch;
 pub(super) async fn acquire(
     shared: &Arc<Shared>,
     mut ask: Ask,
-    began: Moment,
-    wait: Wait,
+    (began, wait): (Moment, Wait),
     place: Option<Arc<Place>>,
+    asked: &mut Asked,
 ) -> Result<Held, Error> {
     shared.give_back.start();
-    let (granted, deadline) = granted(shared, &mut ask, began, wait, place.as_ref()).await?;
+    let granted = granted(shared, &mut ask, (began, wait), place.as_ref(), asked).await?;
+    let (granted, sent, deadline) = granted;
     if let Some(place) = &place {
         place.granted();
     }
-    let held = Held::new(shared, ask, &granted, deadline, place);
+    let held = Held::new(shared, ask, &granted, (sent, deadline), place);
     // Now it is listed: what ends from here on is ended by who ends it.
     match ended(shared, held.place(), held.key()) {
         Some(error) => Err(error),
@@ -56,10 +58,10 @@ fn ended(shared: &Shared, place: Option<&Place>, key: &Key) -> Option<Error> {
 async fn granted(
     shared: &Arc<Shared>,
     ask: &mut Ask,
-    began: Moment,
-    wait: Wait,
+    (began, wait): (Moment, Wait),
     place: Option<&Arc<Place>>,
-) -> Result<(Granted, Deadline), Error> {
+    asked: &mut Asked,
+) -> Result<(Granted, Moment, Deadline), Error> {
     let mut sent = began;
     let until = wait.until(began);
     let mut attempt = Attempt { shared, ask, until, place, may_hold: false, is_listed: false };
@@ -71,7 +73,7 @@ async fn granted(
                 attempt.begin_anew();
             }
             Some(Answer::Granted(granted)) => match attempt.deliver(&granted, sent) {
-                Some(deadline) => return Ok((granted, deadline)),
+                Some(deadline) => return Ok((granted, sent, deadline)),
                 None => {
                     attempt.give_back_late(wait).await?;
                     watch = None;
@@ -81,13 +83,14 @@ async fn granted(
             Some(Answer::LineFull) => {
                 return Err(attempt.refused(ErrorKind::OverQuota(Quota::Line)));
             }
-            Some(Answer::Waiting { retry_in, .. }) => match &watch {
-                // A wake before now found nobody listening: ask once more before sleeping.
-                None => {
-                    watch = Some(attempt.listen());
+            Some(Answer::Waiting { position, retry_in }) => {
+                asked.in_line(position);
+                match &watch {
+                    // A wake before now found nobody listening: ask once more before sleeping.
+                    None => watch = Some(attempt.listen()),
+                    Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
                 }
-                Some(watch) => attempt.sleep(watch, sent.after(retry_in)).await?,
-            },
+            }
         }
         sent = shared.clock.now();
     }

@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::live::Live;
 use crate::backend::{Backend, Properties};
 use crate::holder::HolderId;
+use crate::measures::Measures;
 use crate::name::Key;
 use crate::policy::Place;
 
@@ -27,6 +28,7 @@ pub(crate) struct GiveBack {
     backend: Arc<dyn Backend>,
     properties: Properties,
     live: Arc<Live>,
+    measures: Measures,
     queue: Mutex<Option<mpsc::Sender<Dropped>>>,
 }
 
@@ -37,11 +39,13 @@ struct Dropped {
     key: Key,
     holder: HolderId,
     live: Arc<Live>,
+    measures: Measures,
     is_given_back: bool,
 }
 
 impl Drop for Dropped {
     fn drop(&mut self) {
+        self.measures.given_back(self.is_given_back);
         if self.is_given_back {
             self.live.remove(self.holder);
         } else {
@@ -54,8 +58,14 @@ impl Drop for Dropped {
 }
 
 impl GiveBack {
-    pub(crate) fn new(backend: Arc<dyn Backend>, properties: Properties, live: Arc<Live>) -> Self {
-        GiveBack { backend, properties, live, queue: Mutex::default() }
+    pub(crate) fn new(
+        backend: &Arc<dyn Backend>,
+        properties: Properties,
+        live: &Arc<Live>,
+        measures: &Measures,
+    ) -> Self {
+        let (backend, live, measures) = (Arc::clone(backend), Arc::clone(live), measures.clone());
+        GiveBack { backend, properties, live, measures, queue: Mutex::default() }
     }
 
     /// Makes sure that what is dropped from now on finds a task to give it back. Called where a
@@ -93,7 +103,8 @@ impl GiveBack {
         }
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (key, live) = (key.clone(), Arc::clone(&self.live));
-        let dropped = Dropped { key, holder, live, is_given_back: false };
+        let measures = self.measures.clone();
+        let dropped = Dropped { key, holder, live, measures, is_given_back: false };
         if let Some(queue) = queue {
             let _ = queue.try_send(dropped); // It is full, or has ended.
         }

@@ -52,7 +52,13 @@ impl Guard {
     /// # Cancellation
     /// The fence may have been admitted or not; asking again is safe.
     pub async fn admit(&self, token: impl Into<FenceToken>) -> Result<Verdict, Error> {
-        let (slot, fence) = match token.into() {
+        let verdict = self.ask(token.into()).await;
+        self.shared.measures.verdict(&verdict);
+        verdict
+    }
+
+    async fn ask(&self, token: FenceToken) -> Result<Verdict, Error> {
+        let (slot, fence) = match token {
             FenceToken::Lease(fence) => (None, fence),
             FenceToken::Permit(at) => (Some(at.slot), at.fence),
         };

@@ -124,7 +124,7 @@ impl Leases {
         match answer.into_iter().next() {
             Some(Refreshed::Held { ends_in, end }) => {
                 let deadline = Deadline::new(sent, *ttl, ends_in, end);
-                let vitals = Vitals::new(hand_over, shared.clock.clone(), deadline);
+                let vitals = Vitals::new(shared, hand_over, sent, deadline);
                 Ok(H::from_held(Held::attached(shared, vitals, None)))
             }
             Some(Refreshed::Lost(loss)) => Err(error(ErrorKind::Lost(loss))),

@@ -8,8 +8,10 @@ use super::leases::Shared;
 use super::live::Entry;
 use super::vitals::{Deadline, Vitals};
 use crate::backend::{Extend, Refresh};
+use crate::clock::Moment;
 use crate::error::{BackendError, Error, ErrorKind, Loss, Operation};
 use crate::fence::Fence;
+use crate::measures::Measures;
 use crate::name::Key;
 use crate::policy::Place;
 use crate::spec::{Ask, Granted};
@@ -34,13 +36,13 @@ impl Held {
         shared: &Arc<Shared>,
         ask: Ask,
         granted: &Granted,
-        deadline: Deadline,
+        (since, deadline): (Moment, Deadline),
         place: Option<Arc<Place>>,
     ) -> Self {
         let Ask { key, holder, owner, ttl, .. } = ask;
         let Granted { slot, fence, .. } = *granted;
         let of = HandOver { key, holder, owner, slot, fence, ttl };
-        Held::attached(shared, Vitals::new(of, shared.clock.clone(), deadline), place)
+        Held::attached(shared, Vitals::new(shared, of, since, deadline), place)
     }
 
     /// A hold that the backend has confirmed.
@@ -211,6 +213,9 @@ impl Drop for Held {
     fn drop(&mut self) {
         if self.over {
             return;
+        }
+        if Measures::ARE_TAKEN {
+            self.vitals.loss(); // A deadline that nobody saw pass is a loss, and no release.
         }
         let gone = self.vitals.end(Loss::Released);
         if self.kept && self.shared.keeper.stops_later(self.of().holder) {

@@ -15,6 +15,7 @@ use crate::backend::{Backend, Properties};
 use crate::clock::Clock;
 use crate::error::{Error, Loss, Operation};
 use crate::holder::HolderId;
+use crate::measures::{Measured, Measures};
 use crate::memory::{MemoryBackend, MemoryConfig};
 use crate::name::{Key, Kind, Name};
 use crate::origin::Origin;
@@ -64,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) claims: Claims,
     pub(crate) live: Arc<Live>,
     pub(crate) usages: Usages,
+    pub(crate) measures: Measures,
     /// Tells `live` of what is revoked.
     _hearing: Hearing,
 }
@@ -233,11 +235,17 @@ impl LeasesBuilder {
     }
 
     /// The handle.
+    ///
+    /// With the feature `metrics` it is measured by the recorder that is installed by then.
     pub fn build(self) -> Leases {
         let LeasesBuilder { backend, clock, ttl_bounds, origin } = self;
-        let properties = backend.properties();
+        let (properties, measures) = (backend.properties(), Measures::new());
+        let backend: Arc<dyn Backend> = match properties.at_once {
+            true => backend,
+            false => Arc::new(Measured::new(backend, clock.clone(), measures.clone())),
+        };
         let live = Arc::new(Live::default());
-        let give_back = GiveBack::new(Arc::clone(&backend), properties, Arc::clone(&live));
+        let give_back = GiveBack::new(&backend, properties, &live, &measures);
         let told = Arc::clone(&live);
         let hearing = backend.on_revoked(Arc::new(move |holders: &[_]| told.revoked(holders)));
         let (keeper, claims, usages) = Default::default();
@@ -253,6 +261,7 @@ impl LeasesBuilder {
                 claims,
                 live,
                 usages,
+                measures,
                 _hearing: hearing,
             }),
         }

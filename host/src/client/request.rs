@@ -279,7 +279,11 @@ impl<H: Hold> Request<H> {
 
     /// Does all of an ask that needs no backend: checks it, and counts it where a plugin makes it.
     pub(crate) fn begin(&self, wait: Wait) -> Result<Asking<'_, H>, Error> {
-        let error = |kind| Error::new(kind, Operation::Acquire, Some(&self.key));
+        let mut asked = self.shared.measures.asked(self.key.kind);
+        let mut error = |kind: ErrorKind| {
+            asked.ended((&kind).into(), |_| Duration::ZERO);
+            Error::new(kind, Operation::Acquire, Some(&self.key))
+        };
         let allowed = self.terms.allowed.as_ref();
         let wait = allowed.map_or(wait, |allowed| wait.bounded_by(allowed.wait_max()));
         let ask = self.checked(wait).map_err(|invalid| error(ErrorKind::Invalid(invalid)))?;
@@ -289,7 +293,8 @@ impl<H: Hold> Request<H> {
         let place = allowed.map(count).transpose();
         let place = place.map_err(|quota| error(ErrorKind::OverQuota(quota)))?;
         let (shared, keep_alive) = (&self.shared, self.terms.keep_alive);
-        Ok(Asking { shared, ask, began, wait, keep_alive, place, held_as: PhantomData })
+        let held_as = PhantomData;
+        Ok(Asking { shared, ask, began, wait, keep_alive, place, asked, held_as })
     }
 
     fn checked(&self, wait: Wait) -> Result<Ask, Invalid> {

@@ -7,9 +7,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::hand_over::HandOver;
+use super::leases::Shared;
 use crate::backend::Refreshed;
 use crate::clock::{Clock, Moment};
 use crate::error::{Applied, Loss};
+use crate::measures::OneHold;
 use crate::spec::End;
 use crate::terms::Ttl;
 
@@ -25,13 +27,16 @@ pub(crate) struct Vitals {
     changed: Notify,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Life {
     deadline: Deadline,
     /// Why it is gone, once that is known; at the deadline it is without.
     gone: Option<Loss>,
     /// Whether somebody has waited for its loss.
     watched: bool,
+    /// Whether its end was seen by anybody.
+    seen: bool,
+    measured: OneHold,
 }
 
 /// When a hold ends by this side's clock, and why it would.
@@ -66,8 +71,15 @@ impl Deadline {
 }
 
 impl Vitals {
-    pub(super) fn new(of: HandOver, clock: Clock, deadline: Deadline) -> Arc<Self> {
-        let life = Life { deadline, gone: None, watched: false };
+    /// A hold that was granted at `since`, or a little later.
+    pub(super) fn new(
+        shared: &Shared,
+        of: HandOver,
+        since: Moment,
+        deadline: Deadline,
+    ) -> Arc<Self> {
+        let (clock, measured) = (shared.clock.clone(), shared.measures.hold(of.key.kind, since));
+        let life = Life { deadline, gone: None, watched: false, seen: false, measured };
         let (until_nanos, life) = (AtomicU64::new(life.until_nanos()), Mutex::new(life));
         Arc::new(Vitals { of, clock, life, until_nanos, changed: Notify::new() })
     }
@@ -84,7 +96,10 @@ impl Vitals {
 
     /// Why it was gone at some moment, if it was.
     pub(crate) fn loss_at(&self, now: Moment) -> Option<Loss> {
-        self.life().loss(now)
+        let mut life = self.life();
+        let loss = life.loss(now);
+        self.see_end(&mut life, loss);
+        loss
     }
 
     /// Why the backend no longer has it, if that is known.
@@ -101,7 +116,9 @@ impl Vitals {
             let (loss, deadline) = {
                 let mut life = self.life();
                 life.watched = true;
-                (life.loss(self.clock.now()), life.deadline.at)
+                let loss = life.loss(self.clock.now());
+                self.see_end(&mut life, loss);
+                (loss, life.deadline.at)
             };
             if let Some(loss) = loss {
                 return loss;
@@ -167,15 +184,33 @@ impl Vitals {
         let mut life = self.life();
         let known = life.gone;
         life.gone = known.or(Some(loss));
+        let gone = life.gone;
+        self.see_end(&mut life, gone);
         self.publish(life);
         known
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Life, Moment) -> T) -> T {
         let mut life = self.life();
-        let answer = change(&mut life, self.clock.now());
+        let now = self.clock.now();
+        let answer = change(&mut life, now);
+        let loss = life.loss(now);
+        self.see_end(&mut life, loss);
         self.publish(life);
         answer
+    }
+
+    /// Its end, if it is one, is measured and logged the first time that anybody sees it.
+    fn see_end(&self, life: &mut Life, end: Option<Loss>) {
+        let Some(reason) = end else { return };
+        if std::mem::replace(&mut life.seen, true) {
+            return;
+        }
+        let deadline = life.deadline.at;
+        life.measured.ended(reason, || self.clock.now().min(deadline));
+        if reason != Loss::Released {
+            tracing::info!(key = %self.of.key, reason = %reason, "lost");
+        }
     }
 
     /// Makes a change seen by who looks without the lock, and told to who waits for the loss.

@@ -14,7 +14,7 @@ use crate::error::{Error, Operation};
 use crate::fence::Fence;
 #[cfg(feature = "component")]
 use crate::name::Key;
-use crate::name::Name;
+use crate::name::{Kind, Name};
 
 /// A plugin's handle on the engine: what its policy does not grant is denied, and what is not
 /// within its bounds is refused, before anything is asked of the backend.
@@ -127,7 +127,15 @@ impl Scope {
         primitive: Primitive,
         operation: Operation,
     ) -> Result<(Name, Allowed), Error> {
-        Allowed::find(&self.rights, name.as_ref(), primitive, operation)
+        let found = Allowed::find(&self.rights, name.as_ref(), primitive, operation);
+        if found.is_err() {
+            self.leases.shared().measures.denied(match primitive {
+                Primitive::Lease => Some(Kind::Lease),
+                Primitive::Semaphore => Some(Kind::Semaphore),
+                Primitive::Fence => None,
+            });
+        }
+        found
     }
 }
 

@@ -80,6 +80,8 @@ async fn refresh(shared: &Shared, batch: Batch) {
         answered = shared.backend.refresh(&batch.refreshes) => answered,
         () = shared.clock.sleep_until(waited_for_until(shared, &batch)) => Ok(Vec::new()),
     };
+    let is_confirmed = answered.as_ref().is_ok_and(|answers| !answers.is_empty());
+    shared.measures.batch(batch.refreshes.len(), is_confirmed);
     let (answers, applied) = answered.map_or_else(
         |error| {
             tracing::debug!(batch = batch.refreshes.len(), ?error, "a refresh was not confirmed");

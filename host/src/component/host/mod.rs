@@ -14,7 +14,7 @@ use super::ctx::LeasesCtxView;
 use super::error::GuestError;
 use super::resources::Handle;
 use crate::client::{Hold, Request, Wait};
-use crate::error::{Error, ErrorKind, Operation};
+use crate::error::Error;
 use crate::fence::Fence;
 use crate::name::Key;
 use crate::policy::Scope;
@@ -70,8 +70,7 @@ impl LeasesCtxView<'_> {
         let (key, limit) = (asking.key(), asking.limit());
         let own = self.own_fences::<E>(key, terms.owner.as_deref());
         if asking.may_wait() && would_deadlock(&self.ctx.scope, key, limit, &own).await? {
-            let kind = ErrorKind::WouldDeadlock;
-            return Err(Error::new(kind, Operation::Acquire, Some(key)).into());
+            return Err(asking.would_deadlock().into());
         }
         let held = asking.acquire().await?;
         // From here on without an await: the hold is in the table in the poll that returns it.
