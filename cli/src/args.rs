@@ -9,12 +9,15 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 use leases::{NamePattern, PluginId};
 
 use crate::backend::BackendUrl;
+use crate::completions::CompletionsArgs;
 #[cfg(unix)]
 use crate::exec::args::{self as exec_args, ExecArgs};
 use crate::failure::Failure;
 use crate::log;
 use crate::looking::{ListArgs, RevokeArgs, ShowArgs};
+use crate::manual::ManArgs;
 use crate::typed::{self, Typed};
+use crate::watch::WatchArgs;
 
 /// Leases, semaphores and fences for programs and the WebAssembly plugins in them.
 #[derive(Debug, Parser)]
@@ -90,6 +93,26 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  leases show import:42\n  leases show uploads --json")]
     Show(ShowArgs),
 
+    /// Show who holds and who waits, of every name in use, and go on showing it.
+    ///
+    /// The lines of `leases list` fill the terminal, and change when what they say does. Between two
+    /// looks the times go on by this machine's clock. Columns that a narrow terminal has no room for
+    /// are left off, FENCE first. Where the backend does not answer, what it said last stays, with a
+    /// line that says for how long and why, until it answers again.
+    ///
+    /// Keys: q, Esc and Ctrl-C end it; r looks at once; the arrows, j, k, PgUp, PgDn, Home and End
+    /// scroll. The log is not written while it fills the terminal that it would be written to.
+    ///
+    /// With --json there is no full screen, but a line for each look: the document of
+    /// `leases list --json`, or {"error": "why"} where there was no answer.
+    ///
+    /// The status is 0, and 128 and the signal's number where a signal has ended it. 64 is bad usage,
+    /// and standard output that is no terminal; 69 is a backend that can't be reached, or does not
+    /// answer the first look.
+    #[command(after_help = "Examples:\n  leases watch\n  leases watch 'import:*' --every 5s\n  \
+        leases watch --json | jq '.keys | length'")]
+    Watch(WatchArgs),
+
     /// End holds of a name, whoever has them.
     ///
     /// Their holders are told "revoked": at once over Redis and PostgreSQL, else when they next
@@ -112,6 +135,22 @@ pub(crate) enum Command {
     /// 64 is bad usage; 69 is a backend that can't be reached, or is of a later version.
     #[command(after_help = "Example:\n  leases migrate --backend postgres://app@db.example/app")]
     Migrate(MigrateArgs),
+
+    /// Print what a shell reads to complete what is typed.
+    ///
+    /// The status is 0. 64 is bad usage.
+    #[command(after_help = "Examples:\n  \
+        leases completions bash > /etc/bash_completion.d/leases\n  \
+        leases completions fish > ~/.config/fish/completions/leases.fish")]
+    Completions(CompletionsArgs),
+
+    /// Write the manual's pages, as man reads them.
+    ///
+    /// The status is 0. 64 is bad usage, and a folder that can't be written to.
+    #[command(
+        after_help = "Examples:\n  leases man | man -l -\n  leases man /usr/local/share/man/man1"
+    )]
+    Man(ManArgs),
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use leases::{Error, ErrorKind, Key, Kind, Leases, LeasesBuilder, Name, Origin};
 
+use crate::environment::{DATABASE_URL, REDIS_URL};
 use crate::failure::Failure;
 pub(crate) use state_file::StateFile;
 
@@ -72,10 +73,18 @@ pub(crate) fn state_file(url: Option<&BackendUrl>) -> Result<Option<StateFile>, 
 }
 
 fn named_by_environment() -> &'static str {
-    match std::env::var_os("LEASES_REDIS_URL") {
-        Some(_) => "LEASES_REDIS_URL",
-        None => "LEASES_DATABASE_URL",
+    match std::env::var_os(REDIS_URL.name) {
+        Some(_) => REDIS_URL.name,
+        None => DATABASE_URL.name,
     }
+}
+
+/// What kind of backend is named, without where it is and who may use it: `redis`. None where it is
+/// the default.
+pub(crate) fn kind(url: Option<&BackendUrl>) -> Option<String> {
+    let url = url.map(|BackendUrl(url)| url.clone());
+    let url = url.or_else(|| std::env::var(named_by_environment()).ok())?;
+    url.split_once(':').map(|(scheme, _)| scheme.to_owned())
 }
 
 /// Fails where the backend can't be used as it is: a database that has no tables, perhaps.

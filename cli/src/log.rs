@@ -7,6 +7,8 @@ use serde_json::json;
 use tracing::Level;
 use tracing_subscriber::EnvFilter;
 
+use crate::{environment, watch};
+
 /// How log lines, and messages, are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
@@ -19,10 +21,11 @@ pub(crate) enum Format {
 
 static FORMAT: OnceLock<Format> = OnceLock::new();
 
-/// What the library logs goes to standard error; `LEASES_LOG` says how much (`warn` by default).
+/// What the library logs goes to standard error; the environment says how much, else `warn`.
 pub(crate) fn to_stderr(format: Format) {
-    let filter = EnvFilter::try_from_env("LEASES_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let filter =
+        EnvFilter::try_from_env(environment::LOG.name).unwrap_or_else(|_| EnvFilter::new("warn"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(watch::log_writer);
     match format {
         Format::Text => lines.init(),
         Format::Json => lines.json().flatten_event(true).init(),

@@ -4,14 +4,18 @@
 
 mod args;
 mod backend;
+mod completions;
+mod environment;
 #[cfg(unix)]
 mod exec;
 mod failure;
 mod log;
 mod looking;
+mod manual;
 mod migrate;
 mod run;
 mod typed;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -33,7 +37,10 @@ fn main() -> ExitCode {
             Command::List(args) => runtime.block_on(looking::list(args, backend.as_ref())),
             Command::Show(args) => runtime.block_on(looking::show(args, backend.as_ref())),
             Command::Revoke(args) => runtime.block_on(looking::revoke(args, backend.as_ref())),
+            Command::Watch(args) => runtime.block_on(watch::watch(args, backend.as_ref())),
             Command::Migrate(args) => runtime.block_on(migrate::migrate(args, backend.as_ref())),
+            Command::Completions(args) => completions::completions(&args),
+            Command::Man(args) => manual::man(&args),
         };
         // A stopped guest may have left a thread behind that waits for a file of its folders.
         runtime.shutdown_background();

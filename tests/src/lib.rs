@@ -25,6 +25,7 @@ pub mod servers;
 pub mod setting;
 pub mod site;
 pub mod steps;
+pub mod terminal;
 pub mod trouble;
 pub mod wasm;
 pub mod world;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use leases::{
     Backend, Fence, Grant, Key, Kind, Leases, ManualClock, Name, NamePattern, PluginId, Policy,
-    Scope, Wait,
+    Scope, Verdict, Wait,
 };
 use leases_tests::faults::{Fault, Faulty, Slow};
 use leases_tests::world::memory;
@@ -311,8 +311,9 @@ async fn guards_batches_and_calls_are_counted() {
     let measured = Measured::slow();
     let guard = measured.leases.guard("a").unwrap();
     let fence = |number| Fence::new(number).unwrap();
-    for number in [5, 5, 4] {
-        guard.admit(fence(number)).await.unwrap();
+    let stale = Verdict::Stale(fence(5));
+    for (number, verdict) in [(5, Verdict::Admitted), (5, Verdict::Admitted), (4, stale)] {
+        assert_eq!(guard.admit(fence(number)).await.unwrap(), verdict);
     }
     measured.backend.always(Fault::LoseReply);
     guard.admit(fence(6)).await.unwrap_err();

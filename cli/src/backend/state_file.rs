@@ -9,6 +9,7 @@ use leases::Leases;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{causes, of_this_process};
+use crate::environment;
 use crate::failure::Failure;
 
 /// A SQLite file in the user's state folder.
@@ -23,7 +24,7 @@ impl StateFile {
             let path = env::var_os(name).map(PathBuf::from);
             path.filter(|path| path.is_absolute())
         };
-        let state = absolute("XDG_STATE_HOME")
+        let state = absolute(environment::STATE_HOME.name)
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
         let state = state.ok_or_else(|| {
             Failure::usage(

@@ -14,13 +14,12 @@ use tokio::time::sleep;
 
 use super::hold::Held;
 use super::signals::{Arrived, Signals};
-use crate::failure::Failure;
+use crate::failure::{Failure, NOT_FOUND};
 
 /// How long a command may take to end that was told to.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// As shells say it.
-const NOT_FOUND: u8 = 127;
 const NOT_RUNNABLE: u8 = 126;
 
 /// A command that was started and not waited for.

@@ -59,7 +59,7 @@ impl From<KindArg> for Kind {
     }
 }
 
-fn parse_pattern(pattern: &str) -> Result<NamePattern, leases::Invalid> {
+pub(crate) fn parse_pattern(pattern: &str) -> Result<NamePattern, leases::Invalid> {
     NamePattern::new(pattern)
 }
 

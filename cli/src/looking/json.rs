@@ -4,6 +4,11 @@ use leases::spec::{HolderView, WaiterView};
 use leases::{Listed, Note};
 use serde_json::{Value, json};
 
+/// The keys in use.
+pub(crate) fn list(listed: &[Listed]) -> Value {
+    json!({ "keys": listed.iter().map(key).collect::<Vec<_>>() })
+}
+
 /// A key in use, with its holders by slot and its waiters by place.
 pub(crate) fn key(listed: &Listed) -> Value {
     let waiters = listed.view.waiters.iter().zip(1..);

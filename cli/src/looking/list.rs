@@ -3,8 +3,6 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use serde_json::json;
-
 use super::args::ListArgs;
 use super::json;
 use super::table::{HEADS, aligned, rows};
@@ -17,7 +15,7 @@ pub(crate) async fn list(args: ListArgs, url: Option<&BackendUrl>) -> Result<Exi
     let listed = leases.list(&args.names).await;
     let listed = listed.map_err(|error| Failure::unavailable(backend::causes(&error)))?;
     let said = match args.json {
-        true => json!({ "keys": listed.iter().map(json::key).collect::<Vec<_>>() }).to_string(),
+        true => json::list(&listed).to_string(),
         false if listed.is_empty() => return Ok(ExitCode::SUCCESS),
         false => aligned(HEADS, listed.iter().flat_map(rows)),
     };

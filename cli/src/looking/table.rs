@@ -1,5 +1,7 @@
 //! Aligned columns, for people.
 
+use std::time::Duration;
+
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Table};
 use leases::spec::{HolderView, KeyView, WaiterView};
@@ -20,36 +22,50 @@ pub(super) const HOLDER_HEADS: [&str; 7] =
 pub(super) const WAITER_HEADS: [&str; 6] = ["PLACE", "LIMIT", "OWNER", "SINCE", "PROCESS", "NOTE"];
 
 /// A line for each holder and, behind those of its key, each waiter in its place.
-pub(crate) fn rows(listed: &Listed) -> Vec<[String; HEADS.len()]> {
+pub(crate) fn rows(listed: &Listed) -> impl Iterator<Item = [String; HEADS.len()]> {
+    (0..).map_while(|at| row(listed, at, Duration::ZERO))
+}
+
+/// One of the [`rows`], as it is this much later, if nothing has changed.
+pub(crate) fn row(listed: &Listed, at: usize, later: Duration) -> Option<[String; HEADS.len()]> {
     let Listed { key, view } = listed;
-    let row = |state: String, [slot, fence, owner, since, ends_in, process, note]: [String; 7]| {
-        let (name, kind) = (shown(key.name.as_str()), key.kind.as_str().to_owned());
-        [name, kind, state, slot, fence, owner, since, ends_in, process, note]
-    };
-    let held = holders(view).map(|holder| row("holds".to_owned(), holder));
-    let waited = waiters(view).map(|[place, _, owner, since, process, note]| {
-        row(format!("waits {place}"), [none(), none(), owner, since, none(), process, note])
-    });
-    held.chain(waited).collect()
+    let (name, kind) = (shown(key.name.as_str()), key.kind.as_str().to_owned());
+    if let Some(view) = view.holders.get(at) {
+        let [slot, fence, owner, since, ends_in, process, note] = holder(view, later);
+        let state = "holds".to_owned();
+        return Some([name, kind, state, slot, fence, owner, since, ends_in, process, note]);
+    }
+    let at = at - view.holders.len();
+    let [_, owner, since, process, note] = waiter(view.waiters.get(at)?, later);
+    let state = format!("waits {}", at + 1);
+    Some([name, kind, state, none(), none(), owner, since, none(), process, note])
 }
 
 /// A line for each holder, by slot.
 pub(super) fn holders(view: &KeyView) -> impl Iterator<Item = [String; 7]> {
-    view.holders.iter().map(|HolderView { slot, fence, owner, note, held_for, ends_in }| {
-        let [process, note] = of_note(note.as_ref());
-        let (slot, fence) = (slot.to_string(), fence.to_string());
-        [slot, fence, of_owner(owner), ago(*held_for), short(*ends_in), process, note]
-    })
+    view.holders.iter().map(|view| holder(view, Duration::ZERO))
 }
 
 /// A line for each waiter, by place.
 pub(super) fn waiters(view: &KeyView) -> impl Iterator<Item = [String; 6]> {
-    (1..).zip(&view.waiters).map(
-        |(place, WaiterView { limit, owner, note, waited_for }): (u32, _)| {
-            let [process, note] = of_note(note.as_ref());
-            [place.to_string(), limit.to_string(), of_owner(owner), ago(*waited_for), process, note]
-        },
-    )
+    (1..).zip(&view.waiters).map(|(place, view): (u32, _)| {
+        let [limit, owner, since, process, note] = waiter(view, Duration::ZERO);
+        [place.to_string(), limit, owner, since, process, note]
+    })
+}
+
+fn holder(view: &HolderView, later: Duration) -> [String; 7] {
+    let HolderView { slot, fence, owner, note, held_for, ends_in } = view;
+    let [process, note] = of_note(note.as_ref());
+    let (since, ends_in) = (ago(held_for.saturating_add(later)), ends_in.saturating_sub(later));
+    [slot.to_string(), fence.to_string(), of_owner(owner), since, short(ends_in), process, note]
+}
+
+fn waiter(view: &WaiterView, later: Duration) -> [String; 5] {
+    let WaiterView { limit, owner, note, waited_for } = view;
+    let [process, note] = of_note(note.as_ref());
+    let since = ago(waited_for.saturating_add(later));
+    [limit.to_string(), of_owner(owner), since, process, note]
 }
 
 fn of_owner(owner: &Option<Owner>) -> String {
@@ -64,7 +80,7 @@ fn of_note(note: Option<&Note>) -> [String; 2] {
     [process.unwrap_or_else(none), said]
 }
 
-fn ago(length: std::time::Duration) -> String {
+fn ago(length: Duration) -> String {
     format!("{} ago", short(length))
 }
 

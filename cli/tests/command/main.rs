@@ -1,15 +1,18 @@
 //! The command `leases`, as it is built.
 
 mod backend;
+mod exec;
 mod kept;
 mod limits;
 mod looking;
 mod metrics;
 mod migrate;
+mod packaging;
 mod policy;
 mod run;
 mod sharing;
 mod tls;
+mod watch;
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use leases::{Fence, Key, Kind, Limit, Name};
 
 use super::*;
