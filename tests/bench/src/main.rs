@@ -12,6 +12,8 @@ mod handover;
 mod keep;
 mod line;
 mod machine;
+#[cfg(feature = "metrics")]
+mod measured;
 mod native;
 mod policy;
 mod process;
@@ -60,6 +62,9 @@ enum Bench {
     Reclaim,
     /// What it takes to keep holds alive for a minute.
     Keep,
+    /// What being measured adds to an acquire and its release.
+    #[cfg(feature = "metrics")]
+    Measured,
     /// The backend over Redis, beside the bare client library and another crate's locks.
     Redis,
     /// The backends over SQL, beside the bare driver.
@@ -109,6 +114,8 @@ fn run(bench: Bench) -> Result<Report> {
         Bench::Handover => handover::run(),
         Bench::Guest => guest::run(),
         Bench::Policy => policy::run(),
+        #[cfg(feature = "metrics")]
+        Bench::Measured => measured::run(),
         Bench::Waiting => waiting::run(),
         Bench::Reclaim => reclaim::run(),
         Bench::Keep => keep::run(),

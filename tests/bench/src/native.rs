@@ -52,7 +52,7 @@ pub(crate) fn run() -> Result<Report> {
     Ok(report)
 }
 
-fn pairs(runtime: &Runtime, leases: &Leases) -> Result<f64> {
+pub(crate) fn pairs(runtime: &Runtime, leases: &Leases) -> Result<f64> {
     runtime.block_on(async {
         let started = Instant::now();
         for _ in 0..TIMES {

@@ -52,7 +52,7 @@ fn bad_usage_is_told_in_one_line() {
         (&["--ttl", "x"], "--ttl"),
         (&["--limit", "0"], "1 to 1000"),
         (&["--limit", "1001"], "1 to 1000"),
-        (&["--wait", "-1s"], "--wait"),
+        (&["--wait", "soon"], "--wait"),
         (&["--owner", ""], "1 to 128 bytes"),
         (&["--backend", "memory:"], "no other sees it"),
         (&["--backend", "ftp://x"], "--backend"),
