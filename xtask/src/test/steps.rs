@@ -33,6 +33,7 @@ pub(super) fn all() -> Vec<Step> {
         step("lints, everything", clippy("--workspace --all-targets --all-features")),
         step("lints, host with no feature", clippy("--package leases --no-default-features")),
         step("lints, host with components", clippy("--package leases --features component")),
+        step("lints, host with metrics", clippy("--package leases --features metrics")),
         step("lints, host with policy files", clippy("--package leases --features policy-file")),
         step("lints, host with redis", clippy("--package leases --features redis")),
         step("lints, host with postgres", clippy("--package leases --features postgres")),
