@@ -111,7 +111,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
     fn watch(&self, key: &Key, holder: HolderId) -> Watch;
 
     /// Listens for holds that are revoked, by whomever, as far as the backend tells: what is not told
-    /// is learned by the next refresh.
+    /// is learned by the next refresh, and what is may be told more than once.
     fn on_revoked(&self, tell: Arc<Tell>) -> Hearing;
 
     /// Listens for changes of any key, where the backend tells of them: on Redis it does, in a cluster

@@ -221,7 +221,9 @@ async fn a_revocation_is_told_to_who_listens(bare: Bare) {
         bare.granted(ask).await;
     }
     assert_eq!(bare.backend.revoke(&key, Some(1)).await.unwrap(), 1);
-    assert_eq!(*heard.lock().unwrap(), [asks[1].holder]);
+    // Perhaps twice: by the backend, and by this process.
+    assert_eq!(heard.lock().unwrap().first(), Some(&asks[1].holder));
+    assert!(heard.lock().unwrap().iter().all(|holder| *holder == asks[1].holder));
     bare.backend.release(&key, asks[0].holder).await.unwrap().unwrap();
     drop(hearing);
     assert_eq!(bare.backend.revoke(&key, None).await.unwrap(), 1);
