@@ -31,18 +31,27 @@ pub(crate) async fn exec(args: ExecArgs, url: Option<&BackendUrl>) -> Result<Exi
     let held = tokio::select! {
         biased;
         arrived = signals.next() => Err(arrived.signal),
-        taken = Held::take(&leases, &args) => Ok(taken?),
+        taken = Held::take(&leases, &args) => Ok(taken),
     };
     match held {
-        Ok(held) => run(&args, &leases, held, &mut signals).await,
+        Ok(Ok(held)) => run(&args, &leases, held, &mut signals).await,
+        Ok(Err(failure)) => {
+            leave(&leases, &mut signals).await;
+            Err(failure)
+        }
         Err(signal) => {
-            // A second one does not wait for that.
-            tokio::select! {
-                () = hold::leave(&leases) => {}
-                _ = signals.next() => {}
-            }
+            leave(&leases, &mut signals).await;
             Ok(ended_by(signal))
         }
+    }
+}
+
+/// Leaves the line, and gives back what may have been granted all the same. A signal does not wait
+/// for that.
+async fn leave(leases: &Leases, signals: &mut Signals) {
+    tokio::select! {
+        () = hold::leave(leases) => {}
+        _ = signals.next() => {}
     }
 }
 

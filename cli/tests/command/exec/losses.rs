@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use leases::Leases;
 use leases_tests::live::{lease_key, until_seen};
+use leases_tests::servers::{Proxy, Redis};
 use rustix::process::Signal;
 
 use super::{Place, is_alive, send, until, written_pid};
@@ -91,6 +92,23 @@ fn the_same_owner_takes_over() {
     let second = place.exec("a", &args, "true").status().expect("it runs");
     assert_eq!(second.code(), Some(0));
     assert_eq!(first.wait().expect("it is ours").code(), Some(76));
+}
+
+/// A wait that ends while the answer is on its way has taken nothing, whatever was granted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_granted_too_late_is_given_back() {
+    let server = Redis::start().await;
+    let proxy = Proxy::in_front_of(&server).await;
+    let leases = Leases::connect(server.url()).await.unwrap();
+    proxy.delay(SECOND * 2 / 5);
+    let place = Place::of_the_user();
+    let through = format!("redis://{}", proxy.address());
+    let args = ["--backend", &through, "--wait", "100ms", "--ttl", "1h"];
+    let mut command = place.exec("a", &args, "echo > run");
+    let ran = tokio::task::spawn_blocking(move || Ran::to_its_end(&mut command)).await.unwrap();
+    assert_eq!((ran.status, ran.err.lines().count()), (75, 1), "{}", ran.err);
+    assert!(leases.inspect(&lease_key("a")).await.unwrap().is_empty(), "nothing of it is left");
+    assert!(!place.path("run").exists());
 }
 
 /// A holder that is killed takes its command with it; who is next has the name when its ttl is over.
