@@ -122,3 +122,16 @@ fn who_looks_sees_the_owner_the_note_and_the_process() {
     assert_eq!((&holder["owner"], &holder["note"]), (&"me".into(), &"nightly".into()));
     assert!(holder["process"].as_u64() > Some(1) && holder["host"].is_string(), "{holder}");
 }
+
+/// Where nothing is named it makes the file of this user, and says which that is.
+#[test]
+fn migrate_makes_the_file_of_the_user() {
+    let place = Place::of_the_user();
+    let file = place.path("state/leases/leases.db");
+    for said in ["applied 4 migrations", "nothing to apply"] {
+        let ran = Ran::to_its_end(&mut place.leases("migrate"));
+        assert_eq!((ran.status, &*ran.err), (0, ""));
+        assert_eq!(ran.out, format!("{said} to {}\n", file.display()));
+    }
+    assert!(place.is_free("a"));
+}
